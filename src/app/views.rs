@@ -9,7 +9,7 @@ use crate::config::BackendSetting;
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
 use crate::text::regular_file;
-use crate::tools::{CommandSandbox, WithheldReport};
+use crate::tools::{CommandSandbox, SandboxedGit, WithheldReport};
 use crate::workspace::{
     DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
     ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A view with changes that wait.
@@ -60,7 +61,27 @@ impl App {
     pub(super) fn guarded(&self, view: View) -> View {
         view.guard(self.workspace.protected(), self.brake());
         self.mark_decisions(&view);
+        view.run_git_by(Arc::new(self.sandboxed_git(&view)));
         view
+    }
+
+    /// What reads the agent's side of repositories.
+    fn sandboxed_git(&self, view: &View) -> SandboxedGit {
+        let (supervisor, record) = (self.request.supervisor(), self.probe_record());
+        // Not the view itself, which would then keep itself alive.
+        let places: Vec<PathBuf> = view.layer_places().to_vec();
+        let confining = self.confining(view);
+        let asked = supervisor.clone();
+        SandboxedGit {
+            supervisor,
+            backend: Box::new(move || {
+                let dirs: Vec<PathBuf> = places.iter().filter(|dir| dir.is_dir()).cloned().collect();
+                let probe = recorded_probe(&asked, &dirs, &record);
+                (probe.backend, probe.sentence)
+            }),
+            masked: confining.masked,
+            readable: view.roots().to_vec(),
+        }
     }
 
     /// Where there is an audit log, what a person decides in `view` is marked until its entry is written.

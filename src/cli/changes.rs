@@ -300,7 +300,7 @@ pub(super) fn values(shown: &ShownChanges) -> Vec<serde_json::Value> {
 }
 
 /// Rows of what is not in a patch that are named.
-const MOST_NOT_IN_PATCH: usize = 20;
+pub(super) const MOST_NOT_IN_PATCH: usize = 20;
 
 /// Prints a patch without the files that git writes. `listed` has what they mean, which a person sees as well; `again` is
 /// the command that shows it at a terminal.

@@ -1,7 +1,7 @@
 //! `placet journal`: what was applied, and what is damaged of it.
 
 use super::args::{JournalCommand, Options};
-use super::changes::print_patch;
+use super::changes::{MOST_NOT_IN_PATCH, print_patch};
 use super::report::{self, CliError, print, print_list, warn};
 use super::start;
 use crate::agent::applied_overview;
@@ -68,6 +68,17 @@ fn entry_of(view: &View, id: Option<u64>) -> Result<Option<JournalEntry>, CliErr
 
 fn show_patch(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
     let Some(entry) = entry_of(view, id)? else { return Ok(report::DONE) };
+    let shown = |path: &Path| app.workspace.shortened(path);
+    let rows = git_lines(view, &entry, &shown);
+    for row in rows.iter().filter(|row| !row.starts_with("in ")).take(MOST_NOT_IN_PATCH) {
+        warn(&format!("not in the patch: {}", row.trim_start()));
+    }
+    if let Some(more) = rows.len().checked_sub(MOST_NOT_IN_PATCH).filter(|more| *more > 0) {
+        warn(&format!("not in the patch: {more} more"));
+    }
+    if !rows.is_empty() {
+        warn("hint: `git show` shows the contents of commits");
+    }
     let listed = || applied_overview(&entry, view, &app.workspace).list;
     let again = format!("placet journal show {} --patch", entry.id);
     print_patch(&view.applied_by(&entry), listed, (view, &app.workspace), &again)?;

@@ -15,13 +15,6 @@ pub enum Loss {
         /// Files that are removed.
         files: usize,
     },
-    /// The git repository at this path stays, without files that git needs to read its history.
-    History {
-        /// The directory of the repository.
-        path: PathBuf,
-        /// Files that are removed.
-        files: usize,
-    },
     /// Everything in this directory of the workspace is removed.
     Root {
         /// The directory.
@@ -42,7 +35,6 @@ impl Loss {
     pub(super) fn of(loss: &LargeLoss) -> Loss {
         match loss.clone() {
             LargeLoss::Repository { path, files } => Loss::Repository { path, files },
-            LargeLoss::History { path, files } => Loss::History { path, files },
             LargeLoss::Root { path, files } => Loss::Root { path, files },
             LargeLoss::Files { files, bytes } => Loss::Files { files, bytes },
         }
@@ -51,7 +43,6 @@ impl Loss {
     pub(super) fn large(&self) -> LargeLoss {
         match self.clone() {
             Loss::Repository { path, files } => LargeLoss::Repository { path, files },
-            Loss::History { path, files } => LargeLoss::History { path, files },
             Loss::Root { path, files } => LargeLoss::Root { path, files },
             Loss::Files { files, bytes } => LargeLoss::Files { files, bytes },
         }

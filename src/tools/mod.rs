@@ -35,6 +35,7 @@ mod web;
 pub use arguments::ToolSchema;
 pub use command::check_board::{CheckBoard, CheckStart};
 pub use command::check_run::{CheckRunError, CheckRunRequest, CheckedState, run_check};
+pub use command::git_runner::SandboxedGit;
 pub use command::jobs::{ForegroundCall, Job, JobRegistry, JobSummary};
 pub use command::network_summary::NetworkSummary;
 pub use command::passed_checks::{UnmetCheck, passed_checks, passed_words};

@@ -67,10 +67,8 @@ pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use hold_point::hold_point;
 pub use repository::{
-    CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, NamedCommit,
-    OperationFact, RefKind, RefTarget, RepositoryChange, RepositoryChangeKind, RepositoryEvents,
-    RepositoryFact, RepositoryRow, RepositorySet, StashPart, StoredContent, StoredKind, TreeChanges,
-    WorktreeFate, head_of,
+    CommitPatch, GitEvent, GitEventKind, GitFileKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
+    RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges, WorktreeFate, head_of,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
@@ -84,6 +82,7 @@ pub use view::{
     pending_damage_at_start, relocate, repository_of, roots_of, running_patch, stored_roots, views_in,
     wait_for_removals, wait_for_removals_within,
 };
+pub use view::{GitNotConfined, GitRunnerStart};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 

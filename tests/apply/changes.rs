@@ -338,10 +338,7 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
     assert_eq!(txn.run(["apply"]).code, 0);
     let out = txn.run(["journal", "show", "--patch"]);
     assert!(names(&out.stderr), "{out:#?}");
-    assert!(
-        out.stderr.contains("hint: at a terminal `placet journal show 1 --patch` shows their contents"),
-        "{out:#?}"
-    );
+    assert!(out.stderr.contains("hint: `git show` shows the contents of commits"), "{out:#?}");
 }
 
 /// Story: a commit that added a file, and one that removed it again, were `M .git (12 files of the repository)`.
@@ -368,11 +365,11 @@ fn the_journal_names_commits() {
     ] {
         assert!(shown.contains(line), "{line:?} in {shown}");
     }
-    // The contents of a repository that is gone tell nothing.
+    // What happened is in the journal, also where the repository is gone.
     std::fs::remove_dir_all(txn.tree.join(".git")).unwrap();
     let shown = txn.run(["journal", "show"]);
     assert!(
-        shown.code == 0 && shown.stdout.contains("A n\n") && !shown.stdout.contains("in .git"),
+        shown.code == 0 && shown.stdout.contains("A n\n") && shown.stdout.contains("\nin .git:\n  commit "),
         "{shown:#?}"
     );
 }

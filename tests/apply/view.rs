@@ -58,10 +58,13 @@ fn write_mode_applies_at_once_and_the_brake_holds_losses_repositories_and_protec
     write("echo x > .envrc").code(3).warns(".envrc` is protected");
     assert!(!place.tree.join(".envrc").exists());
     place.run(["discard"]).code(0);
-    write("git init -q .").code(3).warns("repository");
-    assert!(!place.tree.join(".git").exists());
-    place.run(["apply"]).code(0);
+    // What adds is applied, and what takes away waits.
+    write("git init -q .").code(0);
     assert!(place.tree.join(".git/HEAD").exists());
+    write("rm -rf .git").code(3).warns("repository");
+    assert!(place.tree.join(".git/HEAD").exists());
+    place.run(["apply", "--apply-protected", ".git"]).code(0);
+    assert!(!place.tree.join(".git").exists());
 }
 
 #[test]

@@ -453,7 +453,7 @@ fn the_page_lists_a_program_without_the_shell_that_started_it() {
 
 /// Story: the page counted 16 changes and listed git's objects, and the question said `1 file and 1 repository`.
 #[test]
-fn the_page_counts_as_the_question_does_and_shows_a_commit_as_one() {
+fn the_page_counts_as_the_question_does() {
     if !has_view() || !crate::support::require::require("git") {
         return;
     }
@@ -476,7 +476,7 @@ fn the_page_counts_as_the_question_does_and_shows_a_commit_as_one() {
     pty.send("\x1d");
     pty.until("the counts", |screen| screen.contains("Changes so far  2 files and 1 repository"));
     let screen = pty.screen();
-    assert!(screen.contains("\"nine\" on main") && screen.contains("A d/b.py  +1 -0"), "{screen}");
+    assert!(screen.contains("A d/b.py  +1 -0"), "{screen}");
     assert!(!screen.contains("objects") && !screen.contains("A d\n"), "{screen}");
     pty.send("q");
     pty.send("\r");

@@ -130,13 +130,14 @@ fn what_completes_a_repository_is_approved_like_its_settings() {
         assert!(!place.tree.join(dir).join("HEAD").exists(), "{dir}");
         place.run(["discard"]).code(0);
     }
-    completed("p").code(0);
-    assert!(place.tree.join("p/HEAD").exists(), "nothing runs in it");
+    // A repository is made as a whole, and not beside what is there.
+    completed("p").code(3).warns("is there already");
+    assert!(!place.tree.join("p/HEAD").exists());
 }
 
-/// The same for a submodule's directory, whose settings and hooks are known by their place.
+/// A submodule's directory is a repository, or is none and has nothing that git would transfer.
 #[test]
-fn the_hooks_of_a_submodule_that_is_not_complete_are_approved() {
+fn the_hooks_of_a_submodule_that_is_not_complete_are_not_applied() {
     let place = Place::new().file(".git/HEAD", "ref: refs/heads/main\n");
     if !has_view() {
         return;
@@ -148,7 +149,7 @@ fn the_hooks_of_a_submodule_that_is_not_complete_are_approved() {
         "mkdir -p .git/modules/x/hooks; printf '#!/bin/sh\n' > .git/modules/x/hooks/post-checkout; \
          echo '[core]' > .git/modules/x/config",
     );
-    place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply"]).code(3).warns("post-checkout");
+    place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply"]);
     assert!(!place.tree.join(".git/modules/x/hooks/post-checkout").exists());
     assert!(!place.tree.join(".git/modules/x/config").exists());
 }
@@ -417,7 +418,7 @@ fn the_removal_of_the_hooks_counts_and_lists_their_files() {
     }
     let hooks = place.tree.join(".git/hooks");
     let _ = std::fs::remove_dir_all(&hooks);
-    for name in ["one.sample", "three.sample", "two.sample"] {
+    for name in ["post-merge", "pre-commit", "pre-push"] {
         place.write(&format!(".git/hooks/{name}"), "exit 0\n");
     }
     place.run(["-p", "run rm -r .git/hooks", "--mode", "ask"]).code(3);
@@ -426,14 +427,15 @@ fn the_removal_of_the_hooks_counts_and_lists_their_files() {
     assert!(out.stdout.contains(row), "{out:#?}");
     let mut pty =
         pty::shell().size(110, 40).arg("--mode").arg("ask").file(".git/HEAD", "ref: refs/heads/main\n");
-    for name in ["one.sample", "three.sample", "two.sample"] {
+    pty = pty.file(".git/objects/info/packs", "").file(".git/refs/heads/.keep", "");
+    for name in ["post-merge", "pre-commit", "pre-push"] {
         pty = pty.file(&format!(".git/hooks/{name}"), "exit 0\n");
     }
     let mut pty = pty.open();
     pty.line("run rm -r .git/hooks");
     pty.until("the question", |s| s.contains(".git/hooks/ (the directory and everything in it: 3 files)"));
     pty.answer("r");
-    pty.until("the review", |s| s.contains("D .git/hooks/two.sample"));
+    pty.until("the review", |s| s.contains("D .git/hooks/pre-push"));
     let screen = pty.screen();
     assert!(screen.contains("the directory and everything in it: 3 files"), "{screen}");
     assert!(!screen.contains("an empty directory"), "{screen}");

@@ -138,7 +138,10 @@ fn places_that_a_repository_names_outside_of_the_workspace_are_not_read() {
     ] {
         limited(&txn, &["sandbox", "run", "--", &line]);
         let listed = limited(&txn, &["changes"]);
-        assert!(listed.stdout.contains("! "), "{line}: {listed:#?}");
+        assert!(
+            listed.stdout.contains("! ") || listed.stdout.contains("not applied: "),
+            "{line}: {listed:#?}"
+        );
         limited(&txn, &["review", "--linear"]);
         limited(&txn, &["discard"]);
     }
@@ -151,26 +154,15 @@ fn half_a_million_packed_refs_are_counted_and_not_listed() {
         return;
     }
     let Some(txn) = ground(1) else { return };
-    let line = "id=1111111111111111111111111111111111111111; seq -f \"$id refs/heads/b%.0f\" 500000 > r0/.git/packed-refs";
-    limited(&txn, &["sandbox", "run", "--", line]);
-    // Without the line that says that it is sorted, it is sorted in memory.
-    let listed = limited(&txn, &["changes"]).stdout;
-    assert!(listed.lines().count() < 600, "{}", listed.lines().count());
-    assert!(listed.contains("more changed, which are not listed"), "{listed:.500}");
-    limited(&txn, &["discard"]);
-    // As git writes it, it is read in pieces: the first 500 have rows.
-    let sorted = "{ echo '# pack-refs with: peeled fully-peeled sorted '; seq -f \"1111111111111111111111111111111111111111 \
-                  refs/heads/b%06.0f\" 500000; } > r0/.git/packed-refs";
-    limited(&txn, &["sandbox", "run", "--", sorted]);
-    let listed = limited(&txn, &["changes"]).stdout;
-    assert!(listed.lines().count() < 600, "{}", listed.lines().count());
-    // A slow machine reads a part, and says so.
-    let is_counted = listed.contains("more changed, which are not listed");
-    assert!(is_counted || listed.contains("reading it takes too long"), "{listed:.500}");
-    limited(&txn, &["discard"]);
-    // Small enough to be read whole: the first 500 have rows.
-    limited(&txn, &["sandbox", "run", "--", &line.replace("500000", "200000")]);
-    let listed = limited(&txn, &["changes"]).stdout;
-    assert!(listed.lines().count() < 600, "{}", listed.lines().count());
-    assert!(listed.contains("more changed, which are not listed"), "{listed:.500}");
+    for (sorted, count) in [("", 500_000), ("# pack-refs with: peeled fully-peeled sorted ", 200_000)] {
+        let line = format!(
+            "id=$(git -C r0 rev-parse HEAD); {{ echo '{sorted}'; seq -f \"$id refs/heads/b%06.0f\" {count}; }} \
+             | sed /^$/d > r0/.git/packed-refs"
+        );
+        limited(&txn, &["sandbox", "run", "--", &line]);
+        let listed = limited(&txn, &["changes"]).stdout;
+        assert!(listed.lines().count() < 600, "{}", listed.lines().count());
+        assert!(listed.contains("more changed, which are not listed"), "{listed:.500}");
+        limited(&txn, &["discard"]);
+    }
 }

@@ -5,7 +5,7 @@ use crate::support::binary::{Out, Run};
 use crate::support::program::placet;
 use crate::support::require::has_view;
 use crate::support::require::require;
-use crate::support::txn::{Txn, snap};
+use crate::support::txn::Txn;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ fn packing_objects_is_no_loss() {
         "for n in $(seq 50); do echo new $n > n; git add n; git commit -qm $n; done; old=$(ls .git/objects/pack/*.pack); \
          git repack -q; rm -f $old ${old%.pack}.idx",
     );
+    // What the agent's pack lost is in the person's.
     let out = ground.txn.run(["apply"]);
-    assert_eq!(out.code, 3, "a new pack does not stand for an old one: {out:#?}");
-    ground.txn.run(["discard"]);
+    assert_eq!(out.code, 0, "{out:#?}");
     ground.hold("rm -f .git/objects/pack/*");
     let out = ground.txn.run(["apply"]);
-    assert_eq!(out.code, 3, "{out:#?}");
-    ground.person("git fsck --strict");
+    assert_eq!(out.code, 0, "{out:#?}");
+    ground.person("git fsck --strict; test $(git rev-list --count HEAD) = 91");
 }
 
 struct Ground {
@@ -203,17 +203,16 @@ fn a_directory_that_becomes_a_repository_shows_all_that_git_obeys_in_it() {
 
 #[test]
 fn a_ref_is_applied_with_its_objects() {
-    let setup =
-        "git init -q -b main --separate-git-dir gd . && echo 1 > a && git add a && git commit -q -m 1";
+    let setup = "git init -q -b main . && echo 1 > a && git add a && git commit -q -m 1";
     let Some(ground) = Ground::new(setup) else { return };
     ground.hold("echo 2 >> a && git commit -q -am second");
-    ground.done(&["apply", "gd/refs/heads/main"]);
+    ground.done(&["apply", ".git/refs/heads/main"]);
     ground.is_sound(".");
     ground.person("test \"$(git log -1 --format=%s)\" = second");
     // And is discarded with them: nothing of the repository is left pending.
     ground.hold("git commit -q --allow-empty -m third");
-    ground.done(&["discard", "gd/refs/heads/main"]);
-    assert!(!ground.listed().contains("gd"), "{}", ground.listed());
+    ground.done(&["discard", ".git/refs/heads/main"]);
+    assert!(!ground.listed().contains(".git"), "{}", ground.listed());
 }
 
 #[test]
@@ -279,7 +278,7 @@ fn undo_in_a_submodule_leaves_what_was_built_there() {
                    && git -C sub commit -q --allow-empty -m mine",
     );
     let out = ground.txn.run(["undo", "--rest"]);
-    assert!(out.stdout.contains("skipped .git: HEAD, the index or a branch"), "{out:#?}");
+    assert!(out.stdout.contains("skipped .git/modules/sub: HEAD changed in the meantime"), "{out:#?}");
     ground.is_sound("sub");
     ground.is_sound(".");
 }
@@ -290,7 +289,7 @@ fn undo_and_redo_bring_refs_back_and_leave_objects_for_git_gc() {
     ground.hold("echo 2 >> a && git commit -q -am second");
     ground.done(&["apply"]);
     let said = ground.done(&["undo"]);
-    assert!(said.contains("3 git objects left for `git gc`"), "{said}");
+    assert!(said.contains("\nundid commit ") && said.contains("\"second\" on main"), "{said}");
     ground.person("test \"$(git log -1 --format=%s)\" = first");
     ground.is_sound(".");
     // Gone by the time of the redo: it brings them back, or refs would lead nowhere.
@@ -309,20 +308,22 @@ fn a_link_to_a_device_and_a_pipe_among_the_refs_neither_hang_nor_fill_the_memory
     {
         // There before: the state of the repository is recorded with it.
         let Some(ground) = Ground::new(&format!("{FIRST} && {trap}")) else { return };
-        let before = snap(&ground.txn.tree.join(".git/refs/heads/main"));
-        let line = "echo other > .git/description";
+        let line = "git -c user.name=n -c user.email=e commit -q --allow-empty -m other";
         let held = limited(&ground.txn, &["sandbox", "run", "--", line]).go();
         assert_eq!(held.code, 3, "{trap}: {held:#?}");
         let out = limited(&ground.txn, &["apply"]).go();
-        assert!(out.code == 0 || out.stderr.contains("larger than"), "{trap}: {out:#?}");
-        assert_eq!(snap(&ground.txn.tree.join(".git/refs/heads/main")), before);
-        drop(limited(&ground.txn, &["undo"]).go());
+        assert_eq!(out.code, 0, "{trap}: {out:#?}");
+        assert_eq!(limited(&ground.txn, &["undo"]).go().code, 0);
+        ground.person("test $(git rev-list --count main) = 1");
         // There afterwards.
         let Some(ground) = Ground::new(FIRST) else { return };
         ground.hold("echo 2 >> a && git commit -q -am second");
         ground.person(trap);
         let out = limited(&ground.txn, &["apply"]).go();
-        assert!(out.code != 0 && out.stderr.contains("branch z was created"), "{trap}: {out:#?}");
+        assert!(
+            out.code != 0 && out.stderr.contains("cannot read these refs: refs/heads/z"),
+            "{trap}: {out:#?}"
+        );
     }
 }
 
@@ -452,7 +453,7 @@ fn a_repository_that_goes_is_called_so() {
     assert!(!out.stderr.contains("! "), "a new bare repository runs nothing: {out:#?}");
     // Story: the list of what was applied said `M`, as for a commit.
     let out = ground.txn.run(["apply", "--yes"]).code(0);
-    assert!(out.stdout.contains("A x (new repository, "), "{out:#?}");
+    assert!(out.stdout.contains("A x (new repository)"), "{out:#?}");
     ground.hold("rm -rf .git");
     let out = ground.txn.run(["apply", "--apply-protected", ".git"]).code(0);
     assert!(out.stdout.contains(&line), "{line}\n{out:#?}");
@@ -484,15 +485,4 @@ fn a_worktree_outside_of_the_workspace_is_reported_as_missing() {
     ground.done(&["discard"]);
     let out = ground.hold("git worktree add -q -b w wt3");
     assert!(!out.stderr.contains(named), "{out:#?}");
-}
-
-/// Such a turn had no steps to take back, and undo said that everything was like that already.
-#[test]
-fn undo_of_a_turn_that_only_added_objects_says_so() {
-    let Some(ground) = Ground::new(FIRST) else { return };
-    ground.hold("echo new | git hash-object -w --stdin");
-    ground.done(&["apply"]);
-    let text = ground.done(&["undo"]);
-    assert!(text.contains("what remains is 1 git object, which stays for `git gc`"), "{text}");
-    ground.is_sound(".");
 }

@@ -1,6 +1,7 @@
 //! Repositories: what a person sees of them, what waits, and what is applied.
 
 mod git_commands;
+mod git_crash;
 mod git_files_shown;
 mod hostile_commits;
 mod hostile_git_reader;

@@ -195,16 +195,15 @@ fn with_patches(
     files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows, &too_long));
     let mut commits = Vec::new();
     for (row, listed) in list.iter().enumerate() {
-        let Some(CommitPatch { bytes, left_out, runs_later, is_cut, .. }) = &listed.commit else { continue };
+        let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
+        // What is staged as the files have it is shown with the files.
+        if bytes.is_empty() && *left_out == 0 {
+            continue;
+        }
         let name = listed.text.trim_start().to_string();
         let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
         let (patch, runs_later) = (bytes.clone(), runs_later.clone());
-        let cut =
-            FileDiff { name: name.clone(), row, left_out: Some(LeftOut::NotRead), ..FileDiff::default() };
-        if !is_cut || !bytes.is_empty() || left_out.is_some() {
-            commits.push(FileDiff { name, row, patch, left_out, runs_later, is_repeated: false });
-        }
-        commits.extend(is_cut.then_some(cut));
+        commits.push(FileDiff { name, row, patch, left_out, runs_later, is_repeated: false });
     }
     let known = commit_parts::parts_of_files(&list, &files);
     for commit in &mut commits {

@@ -2,7 +2,7 @@
 //! another terminal.
 
 use crate::sandbox::{NetworkControl, NetworkEvent, NetworkEventKind};
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::run_page::{
     RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews, RunPageRepository,
 };
@@ -36,7 +36,7 @@ impl PageFacts<'_> {
         match changes {
             Ok(found) => {
                 let name = |path: &Path| visible::path(&self.workspace.shortened(path));
-                let RunningSummary { files, repositories, count } = RunningSummary::of(layers, found, &name);
+                let RunningSummary { files, repositories, count } = RunningSummary::of(layers, found);
                 facts.is_cut = files.is_cut;
                 facts.count = count;
                 let counts = counts.of(layers, &files);
@@ -46,7 +46,7 @@ impl PageFacts<'_> {
                 let repository = |one: RunningRepository| RunPageRepository {
                     letter: letter(one.kind),
                     path: name(&one.path),
-                    rows: one.rows,
+                    rows: vec![count::of(one.files, "file")],
                 };
                 facts.repositories = repositories.into_iter().map(repository).collect();
             }

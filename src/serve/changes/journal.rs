@@ -148,7 +148,11 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
     let repository = |path: &Path| known(path).or_else(|| repository_of(path));
     let listed = entry.changes.iter();
     let listed = listed.map(|c| (ListedPath { path: &c.path, before: &c.before, after: &c.after }, ""));
-    list(listed, &entry.renames, &repository, shown)
+    let git = entry.git.iter().flat_map(|repository| {
+        let name = named(&repository.path, shown);
+        repository.events.iter().map(move |event| format!("{name}: {}", event.text))
+    });
+    git.chain(list(listed, &entry.renames, &repository, shown)).collect()
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 files  add a test`.

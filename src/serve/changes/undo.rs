@@ -1,7 +1,7 @@
 //! Undo and redo, with sentences for the person.
 
 use super::journal::{ListedPath, list};
-use super::{DisplayPathFn, UserReport, failure, named, s};
+use super::{DisplayPathFn, UserReport, failure, named};
 use crate::workspace::{
     ApprovedBy, ChangeCount, DamagedRecord, DiscardRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT,
     RestoreError, SAME_LINES, TransactionLabel, UndoPlan, View, recover,
@@ -206,6 +206,12 @@ pub fn redo_saying(
     }
 }
 
+/// `undid commit c1ca632 "Fix" on main: 1 file +1 -0`, a line for each event.
+fn git_lines(entry: &JournalEntry, did: &str) -> Vec<String> {
+    let events = entry.git.iter().flat_map(|repository| &repository.events);
+    events.map(|event| format!("{did} {}", event.text)).collect()
+}
+
 fn apply_plan(
     view: &View,
     plan: std::io::Result<UndoPlan>,
@@ -239,24 +245,19 @@ fn apply_plan(
     });
     let repository = |path: &Path| plan.repositories.of(path).map(Path::to_path_buf);
     let lines = list(changed, &plan.renames, &repository, shown);
-    let objects = plan.objects_left;
     let lost: Vec<String> =
         plan.lost.iter().map(|(path, why)| format!("skipped {}: {why}", named(path, shown))).collect();
-    if plan.is_empty() && plan.left.is_empty() && objects > 0 {
-        // Someone may have built on them: undo never deletes objects.
-        let stay = if objects == 1 { "stays" } else { "stay" };
-        let what = format!("{objects} git object{}, which {stay} for `git gc`", s(objects));
-        return UserReport::done(format!("nothing was changed: what remains is {what}"))
-            .and("`undo 2` undoes one turn more");
-    }
     match view.execute_plan(plan) {
         Ok(Some(entry)) => {
             let count = ChangeCount::of_entry(&entry);
-            let mut told = UserReport::done(format!("{did} changes to {count}")).but(&entry.shortfalls);
+            let git = git_lines(&entry, did);
+            let headline = match (entry.changes.is_empty(), git.first()) {
+                (true, Some(first)) if git.len() == 1 => first.clone(),
+                _ => format!("{did} changes to {count}"),
+            };
+            let mut told = UserReport::done(headline.clone()).but(&entry.shortfalls);
+            told.lines.extend(git.into_iter().filter(|line| *line != headline));
             told.lines.extend(lines);
-            if objects > 0 {
-                told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
-            }
             told.lines.extend(left.into_iter().map(|line| format!("skipped {line}")));
             told.and_all(lost)
         }

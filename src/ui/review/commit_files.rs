@@ -40,21 +40,6 @@ pub fn commit_files(
     sections(patch).into_iter().map(one).collect()
 }
 
-/// What no name of git leads to, as one file that is folded at first: nobody needs to see it.
-pub fn unreached_file(owner: &ReviewFile, name: &str, patch: &[u8]) -> ReviewFile {
-    let path = owner.path.join(name);
-    let mut file = whole_file(&path, patch);
-    if let ReviewBody::Whole(whole) = &mut file.body {
-        whole.is_explained = true;
-    }
-    ReviewFile {
-        name: format!("{}/{name}", owner.name.trim_end_matches('/')),
-        paths: Vec::new(),
-        decided_with: Some(owner.path.clone()),
-        ..file
-    }
-}
-
 /// Says of a file that a program runs it later, where it is one of `runs_later`.
 pub(super) fn mark_runs_later(file: &mut ReviewFile, runs_later: &[(PathBuf, String)]) {
     let why = runs_later.iter().find(|(path, _)| *path == file.path).map(|(_, why)| sanitize::line(why));

@@ -53,7 +53,7 @@ pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
 pub use checks::ReviewChecks;
 pub use comment::{CommentTarget, ReviewComment};
-pub use commit_files::{commit_files, unreached_file};
+pub use commit_files::commit_files;
 pub use conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
 pub use difference::{Differences, UnchangedText};
 pub use file::{

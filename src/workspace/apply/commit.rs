@@ -53,6 +53,14 @@ pub(super) struct CommitFailure {
     pub(super) begun: Vec<(usize, CommitAction)>,
 }
 
+impl CommitFailure {
+    /// The files are as `done` says, and a repository refused.
+    pub(super) fn of_repository(done: Vec<(usize, CommitAction)>) -> CommitFailure {
+        let error = io::Error::other("a repository refused");
+        CommitFailure { path: PathBuf::new(), error, raced: false, done, begun: Vec::new() }
+    }
+}
+
 /// Everything `entry` means, in order: indices into its changes.
 pub(super) fn acts(entry: &JournalEntry) -> Vec<(usize, CommitAction)> {
     let mut acts: Vec<(usize, CommitAction)> = Vec::new();

@@ -14,6 +14,7 @@ mod pipe;
 mod progress;
 mod raced;
 mod recover;
+mod repository_transaction;
 mod rollback;
 mod stage;
 mod step;
@@ -21,7 +22,7 @@ mod sync;
 mod verify;
 
 pub(super) use step::{ApplyStep, ContentSource};
-use step::{MERGEABLE, SYNC_EACH, StagePlan, anchor, states_of, temp_name};
+use step::{MERGEABLE, SYNC_EACH, StagePlan, anchor, temp_name};
 
 pub(super) use sync::{confirm, crash_point, sync_file_system};
 
@@ -33,6 +34,8 @@ pub(super) use open_dirs::OpenDirs;
 pub(super) use pipe::can_make;
 pub use progress::{ApplyPhase, ApplyProgress};
 pub use recover::{RecoveryReport, recover};
+use repository_transaction::RepositoryFailure;
+pub(super) use repository_transaction::{AskedRepository, RepositoryTransaction, RepositoryWork, kept_in};
 
 use super::changes::classify::LargeLoss;
 use super::files::path_state::PathState;
@@ -77,7 +80,7 @@ pub enum ApplyError {
     /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
     #[error("{0}")]
     Damage(DamagedRecord),
-    #[error("the repository is in use or has changed in the meantime: {0}")]
+    #[error("a repository cannot be applied: {0}")]
     Repository(String),
     /// Nothing was changed, but the journal says that it is being done.
     #[error(
@@ -92,6 +95,10 @@ pub enum ApplyError {
 }
 
 impl ApplyError {
+    fn of_repository(failure: RepositoryFailure) -> ApplyError {
+        ApplyError::Repository(failure.0)
+    }
+
     /// Why the changes could not be claimed.
     pub(in crate::workspace) fn of_claim(error: io::Error) -> ApplyError {
         match error.kind() {
@@ -128,7 +135,7 @@ pub(super) fn commit_steps(
     (label, kind, log_marks): (TransactionLabel, TransactionKind, Option<&LogMarks>),
     mut steps: Vec<ApplyStep>,
     renames: Vec<FileRename>,
-    repositories: &RepositorySet,
+    (repositories, git): (&RepositorySet, RepositoryTransaction),
     progress: &ApplyProgress,
 ) -> Result<JournalEntry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
@@ -196,7 +203,7 @@ pub(super) fn commit_steps(
     progress.enter(ApplyPhase::Committing, files);
     entry.renames = renames;
     entry.repositories = touched_repositories(&entry, repositories);
-    let done = commit_staged(journal, objects, entry, made, (files, progress));
+    let done = commit_staged(journal, objects, entry, made, (git, files, progress));
     progress.end_commit();
     done
 }
@@ -207,22 +214,46 @@ fn commit_staged(
     objects: &ObjectStore,
     mut entry: JournalEntry,
     made: Vec<usize>,
-    (files, progress): (usize, &ApplyProgress),
+    (mut git, files, progress): (RepositoryTransaction, usize, &ApplyProgress),
 ) -> Result<JournalEntry, ApplyError> {
+    // Named in the entry before git takes its locks: the next start has to know of them.
+    entry.git = git.applied();
+    if !git.is_empty() {
+        let prepared = journal.save(&entry).map_err(ApplyError::Journal);
+        let prepared = prepared.and_then(|()| git.prepare(journal).map_err(ApplyError::of_repository));
+        if let Err(error) = prepared {
+            abandon(journal, &mut entry, made)?;
+            return Err(error);
+        }
+        crash_point();
+    }
     entry.state = TransactionState::Committing;
     if let Err(e) = journal.save(&entry) {
+        git.abort(journal);
         abandon(journal, &mut entry, made)?;
         return Err(ApplyError::Journal(e));
     }
     crash_point();
-    let unconfirmed = match commit::all(&entry, progress) {
+    let committed = match git.before_files() {
+        Ok(()) => commit::all(&entry, progress).map_err(|trouble| (trouble, None)),
+        Err(failure) => Err((commit::CommitFailure::of_repository(Vec::new()), Some(failure))),
+    };
+    let committed = committed.and_then(|unconfirmed| match git.commit(journal) {
+        Ok(()) => Ok(unconfirmed),
+        Err(failure) => Err((commit::CommitFailure::of_repository(commit::acts(&entry)), Some(failure))),
+    });
+    let unconfirmed = match committed {
         Ok(unconfirmed) => unconfirmed,
-        Err(trouble) => {
+        Err((trouble, failure)) => {
             let back = rollback::take_back(objects, &entry, &trouble);
+            git.abort(journal);
             if back.is_err() {
                 return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
             }
             let left = abandon(journal, &mut entry, made)?;
+            if let Some(failure) = failure {
+                return Err(ApplyError::of_repository(failure));
+            }
             return Err(match trouble.raced {
                 true => ApplyError::Changed(vec![trouble.path]),
                 false => ApplyError::Failed { path: trouble.path, error: trouble.error, left },
@@ -233,7 +264,6 @@ fn commit_staged(
     progress.enter(ApplyPhase::Storing, files);
     let left = old_contents::keep_displaced(objects, &entry, Some(progress));
     crash_point();
-    entry.repositories = states_of(&entry);
     close(journal, &mut entry, left);
     if let Some(e) = unconfirmed {
         let words = "the disk did not confirm that the files are stored, so a power failure may lose them";
@@ -335,7 +365,7 @@ pub(in crate::workspace) fn shut_dirs<'a>(paths: impl Iterator<Item = &'a Path>)
     above.into_iter().filter_map(shut).collect()
 }
 
-/// The repositories whose own files `entry` changes; their state is known when it is done.
+/// The repositories whose own files `entry` changes as files.
 fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<RepositoryState> {
     // `collect` would first make a list with a path for each change.
     let mut touched: BTreeSet<&Path> = BTreeSet::new();

@@ -4,11 +4,15 @@ use super::super::view::node_at;
 use super::commit::{CommitAction, acts, copy_over, perform};
 use super::old_contents::keep_displaced;
 use super::open_dirs::OpenDirs;
+use super::repository_transaction::recover_repositories;
 use super::{anchor, stage, temp_name};
 use crate::workspace::files::path_state::{PathState, dir_anyway};
 use crate::workspace::files::stat_fields::{mode_of, permissions};
-use crate::workspace::history::journal::{Journal, JournalEntry, TransactionState};
+use crate::workspace::history::journal::{
+    AppliedRepository, AppliedRepositoryKind, Journal, JournalEntry, TransactionState,
+};
 use crate::workspace::history::objects::ObjectStore;
+use placet_git::RecoveryGoal;
 use std::io;
 use std::path::PathBuf;
 
@@ -61,6 +65,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
     for mut entry in journal.open_entries()? {
         match entry.state {
             TransactionState::Staging => {
+                recover_repositories(journal, &entry.git, &entry.label, RecoveryGoal::Revert)?;
                 let cleared = stage::clear(&entry, 0..entry.changes.len());
                 restore_dir_modes(&entry);
                 // Nothing was changed, so an entry that stays for its staged contents is in nobody's way.
@@ -72,7 +77,9 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
             TransactionState::Committing | TransactionState::Done => {
                 // What is done once is not done again: the person may have worked on it since.
                 if entry.state == TransactionState::Committing {
+                    leave_place(&entry)?;
                     finish(objects, &entry, &mut recovered.kept)?;
+                    recover_repositories(journal, &entry.git, &entry.label, RecoveryGoal::Complete)?;
                 }
                 let left = keep_displaced(objects, &entry, None);
                 restore_dir_modes(&entry);
@@ -81,13 +88,19 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
                     drop(journal.save(&entry));
                     return Err(io::Error::other(left.join("; ")));
                 }
-                entry.repositories = super::states_of(&entry);
                 journal.close(&mut entry)?;
                 recovered.finished.push(entry.id);
             }
         }
     }
     Ok(recovered)
+}
+
+/// A repository that goes is out of the way before the directory around it goes.
+fn leave_place(entry: &JournalEntry) -> io::Result<()> {
+    let goes = |one: &&AppliedRepository| one.kind == AppliedRepositoryKind::Removed && !one.staged.exists();
+    let gone = entry.git.iter().filter(goes).filter(|one| one.path.exists());
+    gone.into_iter().try_for_each(|one| std::fs::rename(&one.path, &one.staged))
 }
 
 /// A directory that was open for the moment of the crash gets its own mode again, unless it was to have another one.

@@ -3,9 +3,8 @@
 use crate::workspace::Hash;
 use crate::workspace::changes::change_set::ContentLayer;
 use crate::workspace::files::shared_state::SharedState;
-use crate::workspace::history::journal::{AppliedChange, JournalEntry, RepositoryState};
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::origin::OriginStep;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,18 +69,6 @@ pub(in crate::workspace) enum ContentSource {
     Layer(Arc<ContentLayer>),
     /// The content of the file in this layer. Its mode, owner and attributes are other ones.
     LayerContent(Arc<ContentLayer>),
-}
-
-/// The same with the state in which they are now.
-pub(super) fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
-    let known = entry.repositories.iter().map(|r| r.path.clone());
-    // Entries that an earlier version left open name none.
-    let named = entry.changes.iter().filter_map(|c| crate::workspace::view::repository_of(&c.path));
-    let all: BTreeSet<PathBuf> =
-        if entry.repositories.is_empty() { named.collect() } else { known.collect() };
-    // A state that cannot be read equals none: then an undo leaves the repository as it is.
-    let state = |path: &Path| crate::workspace::view::git_state::repository_state(path).unwrap_or_default();
-    all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
 }
 
 /// The names of staged and displaced contents while a transaction is open: no other program can guess them.

@@ -81,6 +81,7 @@ impl ChangeCount {
     pub fn of_entry(entry: &JournalEntry) -> ChangeCount {
         let changes = entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after));
         ChangeCount::of(changes, &repositories_of(entry), &entry.renames)
+            .with_git(std::slice::from_ref(entry))
     }
 
     /// Of several transactions, the oldest first: a path that they left as it was does not count.
@@ -97,7 +98,17 @@ impl ChangeCount {
         let renames: Vec<FileRename> =
             entries.iter().flat_map(|entry| entry.renames.iter().cloned()).collect();
         let changes = states.into_iter().filter(|(_, (before, after))| before != after);
-        ChangeCount::of(changes.map(|(path, (before, after))| (path, before, after)), &repositories, &renames)
+        let changes: Vec<(&Path, &PathState, &PathState)> =
+            changes.map(|(path, (before, after))| (path, before, after)).collect();
+        let repositories = with_removed(repositories, changes.iter().copied());
+        ChangeCount::of(changes, &repositories, &renames).with_git(entries)
+    }
+
+    /// With the repositories that git changed.
+    fn with_git(self, entries: &[JournalEntry]) -> ChangeCount {
+        let own: BTreeSet<&Path> =
+            entries.iter().flat_map(|entry| &entry.git).map(|one| &*one.path).collect();
+        ChangeCount { repositories: self.repositories.max(own.len()), ..self }
     }
 
     /// One number, where there is no room for words.
@@ -126,7 +137,20 @@ pub fn repositories_of(entry: &JournalEntry) -> RepositorySet {
     let paths = entry.changes.iter().map(|c| &*c.path);
     let mut repositories = RepositorySet::recognise(paths, &[], &|_| false);
     repositories.extend(entry.repositories.iter().map(|state| state.path.clone()));
-    repositories
+    repositories.extend(entry.git.iter().map(|one| one.path.clone()));
+    with_removed(repositories, entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after)))
+}
+
+/// Knows those that these changes remove: what was in them is one row.
+fn with_removed<'a>(
+    repositories: RepositorySet,
+    changes: impl Iterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
+) -> RepositorySet {
+    let removed = changes.filter(|(path, before, after)| {
+        !before.is_absent() && after.is_absent() && repositories.of(path) == Some(*path)
+    });
+    let removed = removed.map(|(path, ..)| path.to_path_buf()).collect();
+    repositories.with_removed(removed)
 }
 
 impl ChangeSet {

@@ -102,13 +102,13 @@ impl ListedChange {
         match row.needs_care {
             true => ListedChange {
                 needs_approval: row.needs_approval,
-                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
+                note: row.note,
                 commit: row.patch,
                 ..ListedChange::care(row.text)
             },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
-                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
+                note: row.note,
                 commit: row.patch,
                 ..ListedChange::text(format!("{BELOW}{}", row.text))
             },
@@ -336,7 +336,24 @@ impl ChangeSet {
             };
             vec![row]
         };
-        care_first(change_rows.into_iter().flat_map(listed).collect())
+        let has_row = |repository: &RepositoryEvents| {
+            self.changes.iter().any(|change| {
+                self.repositories.of(&change.path).is_some_and(|of| repository.path.starts_with(of))
+            })
+        };
+        // Of what was applied, a repository has no files among the changes.
+        let alone = git.iter().filter(|repository| !has_row(repository)).flat_map(|repository| {
+            let shown = name(&repository.path);
+            let text = match repository.fate {
+                RepositoryChangeKind::Created => format!("A {shown} (new repository)"),
+                RepositoryChangeKind::Changed => format!("M {shown}"),
+                RepositoryChangeKind::Removed => format!("D {shown} (removed the repository)"),
+            };
+            let row = ListedChange { is_of_git: true, repository: Some(shown), ..ListedChange::text(text) };
+            let below = repository.rows(&repository.path, &name).into_iter().map(ListedChange::below);
+            std::iter::once(row).chain(below)
+        });
+        care_first(change_rows.into_iter().flat_map(listed).chain(alone.collect::<Vec<_>>()).collect())
     }
 
     /// The files that were renamed and changed, and are one row of the list.
@@ -404,8 +421,7 @@ impl ChangeSet {
             }
         };
         let paths = own.iter().map(|c| c.path.clone()).collect();
-        let loses_objects = change.is_some_and(|change| !change.lost_objects.is_empty());
-        let is_loss = (row.needs_care || loses_objects) && {
+        let is_loss = row.needs_care && {
             let lost = classes.lost_paths(self);
             own.iter().any(|c| lost.contains(&*c.path))
         };
@@ -429,14 +445,6 @@ impl ChangeSet {
         }
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return rows };
-        if change.fate != RepositoryChangeKind::Removed {
-            let lost = |(path, objects): (&PathBuf, &usize)| {
-                let lost = count::of(*objects, "stored object");
-                let row = ListedChange::care(format!("{}: {lost} removed", name(path)));
-                ListedChange { needs_approval: is_loss, ..row }
-            };
-            rows.extend(change.lost_objects.iter().map(lost));
-        }
         // A file that is listed by itself says there what it sets.
         let said = |fact: &&RepositoryFact| {
             classes.runner(fact.file()).is_some() && change.facts_of(fact.file()).count() <= MOST_NAMED
@@ -527,25 +535,6 @@ impl ChangeSet {
         }
         rows
     }
-}
-
-/// Names the files of a commit that run later. Its only file is named, too: the difference of several files has a row for
-/// each of them.
-fn named_files(commit: &CommitPatch) -> String {
-    if let ([(file, _)], true) = (&*commit.files, commit.runs_later.is_empty()) {
-        return format!("({})", visible::path(file));
-    }
-    let mut names: Vec<String> = commit
-        .runs_later
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(file, _)| format!("! {}", visible::path(file)))
-        .collect();
-    let more = commit.runs_later.len() - names.len();
-    if more > 0 {
-        names.push(format!("and {more} more"));
-    }
-    if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) }
 }
 
 /// What must be seen first, and then the rest, both in their order. What is below a repository that waits stays there.

@@ -17,6 +17,7 @@ use super::file_rename::FileRename;
 use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
 use crate::workspace::files::path_state::{PathState, raw_option, raw_shared, raw_text};
 use crate::workspace::files::shared_state::SharedState;
+use crate::workspace::repository::GitEvent;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -54,9 +55,12 @@ pub struct JournalEntry {
     /// The calls that made the changes; their marks name them by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<ChangeOrigin>,
-    /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
+    /// The repositories whose own files it changed as files: those that were removed as a whole, and files by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryState>,
+    /// What git changed in repositories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<AppliedRepository>,
     /// Directories whose mode keeps placet out, and that placet opens for a moment: after a crash their mode is
     /// restored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,12 +95,36 @@ impl JournalEntry {
     }
 }
 
-/// A repository as a transaction left it.
+/// A repository, by its place. Earlier versions had its state, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryState {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub state: String,
+}
+
+/// A repository that git changed. Its own journal, below the journal of the workspace, has what moved and the objects that
+/// an undo needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedRepository {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub kind: AppliedRepositoryKind,
+    /// The name of its own journal.
+    pub record: String,
+    /// Next to its place, where a repository is that comes or goes, until everything is done.
+    #[serde(with = "raw_text")]
+    pub staged: PathBuf,
+    /// What happened to it; of an undo, what was undone.
+    pub events: Vec<GitEvent>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AppliedRepositoryKind {
+    Changed,
+    Created,
+    Removed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +221,11 @@ impl Journal {
         &self.dir
     }
 
+    /// Where the journal of a repository is.
+    pub(in crate::workspace) fn repository_record(&self, applied: &AppliedRepository) -> PathBuf {
+        self.dir.join("git").join(&applied.record)
+    }
+
     pub(in crate::workspace) fn lock(&self, wait: bool) -> io::Result<Option<JournalLock>> {
         let path = self.dir.join("lock");
         let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
@@ -253,6 +286,7 @@ impl Journal {
             renames: Vec::new(),
             origins,
             repositories: Vec::new(),
+            git: Vec::new(),
             shut,
             shortfalls: Vec::new(),
         };

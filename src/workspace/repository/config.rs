@@ -12,10 +12,10 @@ const MOST_SETTINGS: usize = 20_000;
 
 /// Values by full name (`section.subsection.key`, as git writes it), in the order of the file. `None` is a name alone,
 /// which means true.
-pub(super) type GitSettings = BTreeMap<Vec<u8>, Vec<Option<Vec<u8>>>>;
+pub(in crate::workspace) type GitSettings = BTreeMap<Vec<u8>, Vec<Option<Vec<u8>>>>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum GitConfigError {
+pub(in crate::workspace) enum GitConfigError {
     #[error("line {line} is not valid")]
     Syntax { line: usize },
     #[error("more than {MOST_SETTINGS} settings")]
@@ -23,7 +23,7 @@ pub(super) enum GitConfigError {
 }
 
 /// All settings of the file. With an error, those before it are still given: git may have obeyed them.
-pub(super) fn settings(text: &[u8]) -> (GitSettings, Option<GitConfigError>) {
+pub(in crate::workspace) fn settings(text: &[u8]) -> (GitSettings, Option<GitConfigError>) {
     // git skips a byte order mark, too.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut reader = GitConfigReader { text, at: 0, line: 1, section: Vec::new() };

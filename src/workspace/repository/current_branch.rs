@@ -1,8 +1,16 @@
 //! Which branch a directory is on, for a line on the screen: one small file is read, and nothing is run.
 
-use super::git_reader::HeadPosition;
 use crate::text::regular_file;
 use std::path::{Path, PathBuf};
+
+/// Where `HEAD` is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeadPosition {
+    /// The full name of a ref.
+    Branch(PathBuf),
+    /// The short name of a commit.
+    Detached(String),
+}
 
 /// `HEAD` and a `.git` file are one short line.
 const MOST: u64 = 4096;

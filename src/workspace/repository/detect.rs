@@ -3,6 +3,7 @@
 
 use super::git_files::GitFileKind;
 use crate::permission::{is_git_name, is_repository};
+use placet_git::{GitFileClass, GitName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct RepositorySet {
     /// Every one that was found, also inside another: modules and linked worktrees.
     all: BTreeSet<PathBuf>,
+    /// Those that a change set removes.
+    removed: Vec<PathBuf>,
 }
 
 impl RepositorySet {
@@ -62,10 +65,28 @@ impl RepositorySet {
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
     /// do to the repository.
     pub fn is_written_by_git(&self, path: &Path) -> bool {
+        if self.removed.iter().any(|dir| path.starts_with(dir)) {
+            return true;
+        }
+        let has_row = self.is_applied_by_name(path) && !path.ends_with("config");
+        if has_row && self.nearest(path).is_some_and(|dir| dir.join("config.worktree") != path) {
+            return false;
+        }
+        // What lies in a `.git` and is not applied by its name is of git, or is not applied at all.
+        let dir = path.ancestors().skip(1).filter(|dir| is_git_name(dir)).last();
+        if dir.is_some_and(|dir| self.nearest(path).is_some_and(|nearest| nearest.starts_with(dir))) {
+            return true;
+        }
         let settings =
             ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
         let nearest = self.nearest(path);
         self.git_file(path).is_some() || nearest == Some(path) || settings && nearest == path.parent()
+    }
+
+    /// True for a file of a repository that runs or configures something.
+    pub(in crate::workspace) fn is_applied_by_name(&self, path: &Path) -> bool {
+        let rel = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
     }
 
     /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
@@ -91,10 +112,8 @@ impl RepositorySet {
         })
     }
 
-    /// True for packs, and for what says where objects are: git looks there first, and takes what it finds.
-    pub(in crate::workspace) fn is_object_store(&self, path: &Path) -> bool {
-        let below = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
-        below.is_some_and(|rel| rel.starts_with("objects/pack") || rel.starts_with("objects/info"))
+    pub(in crate::workspace) fn with_removed(self, removed: Vec<PathBuf>) -> RepositorySet {
+        RepositorySet { removed, ..self }
     }
 
     pub(in crate::workspace) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {

@@ -7,11 +7,11 @@ use super::config_keys::{consequence, option_in, unknown};
 use super::content_readers::{ContentReaders, ReadOutcome};
 use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
-use super::lost_objects::lost_objects;
 pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 use super::setting_places::{ChangedSetting, removed_consequence};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
+use placet_git::{GitFileClass, GitName, class_of};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -61,13 +61,8 @@ pub(in crate::workspace) fn facts_of(
     all: &RepositorySet,
     contents: &ContentReaders<'_>,
 ) -> RepositoryChange {
-    let mut change = RepositoryChange {
-        path: repository.to_path_buf(),
-        fate,
-        facts: Vec::new(),
-        more_facts: 0,
-        lost_objects: lost_objects(changes, all, contents),
-    };
+    let mut change =
+        RepositoryChange { path: repository.to_path_buf(), fate, facts: Vec::new(), more_facts: 0 };
     if fate == RepositoryChangeKind::Removed {
         return change;
     }
@@ -126,6 +121,10 @@ fn about(
     let directory = change.is_some_and(|c| c.after.is_directory());
     let names: Vec<&OsStr> = rel.components().filter_map(normal).collect();
     let names: Vec<&str> = names.iter().map(|name| name.to_str().unwrap_or("?")).collect();
+    // No byte of any other file is applied: what it would mean to git does not matter.
+    if fate == RepositoryChangeKind::Changed && !names.is_empty() && !is_applied_by_name(rel) {
+        return;
+    }
     match names.as_slice() {
         ["config" | "config.worktree"] => {
             settings_of(path, change, fate, contents, facts);
@@ -145,12 +144,6 @@ fn about(
         ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
         // [`removed_meaning`] looks at them.
         _ if directory || gone => {}
-        ["rebase-merge", "git-rebase-todo"] if has_commands(path, contents) => {
-            facts.push(RepositoryFact::Redirect {
-                file,
-                why: "git rebase --continue runs the commands in it",
-            });
-        }
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
             why: "it sets which filters and drivers git runs on which files",
@@ -186,10 +179,20 @@ fn about(
     }
 }
 
+/// A file that is applied where a person approves it by its name, and the registration of a worktree.
+fn is_applied_by_name(rel: &Path) -> bool {
+    matches!(class_of(&GitName::from(rel)), GitFileClass::OfGit | GitFileClass::Worktree(_))
+        // As seen from the directory of a linked worktree.
+        || ["gitdir", "commondir", "locked"].iter().any(|name| rel == Path::new(name))
+}
+
 /// What git does without a file that led it to something, where the file is gone or a directory now. Nothing where the
 /// repository goes as well, as when a worktree is removed.
 fn removed_meaning(change: &FileChange, rel: &Path, stays: bool) -> Option<&'static str> {
     let is_gone = change.after.is_absent() || change.after.is_directory();
+    if !rel.as_os_str().is_empty() && !is_applied_by_name(rel) {
+        return None;
+    }
     if !is_gone || !change.before.counts_as_file() {
         return None;
     }
@@ -344,18 +347,6 @@ fn is_of_git_init(key: &[u8], values: &[Option<Vec<u8>>]) -> bool {
     ];
     let [Some(value)] = values else { return false };
     USUAL.contains(&(key, value))
-}
-
-/// True where a list of commits to rebase has lines that run something, and where it cannot be read.
-fn has_commands(path: &Path, contents: &ContentReaders<'_>) -> bool {
-    let runs = |line: &[u8]| {
-        let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next();
-        matches!(word, Some(b"exec" | b"x"))
-    };
-    match (contents.after)(path, LARGEST) {
-        Ok(bytes) => bytes.unwrap_or_default().split(|byte| *byte == b'\n').any(runs),
-        Err(_) => true,
-    }
 }
 
 /// What `git worktree add` writes: the repository that the worktree's own directory lies in.

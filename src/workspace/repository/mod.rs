@@ -4,6 +4,7 @@
 //! any that it is started in. Nothing here runs git or trusts what it reads.
 
 mod command_words;
+mod commit_patch;
 mod config;
 mod config_keys;
 mod configured_files;
@@ -12,33 +13,28 @@ mod current_branch;
 mod detect;
 mod facts;
 mod git_dirs;
+mod git_event;
 mod git_files;
-pub(in crate::workspace) mod git_reader;
 mod lexical;
 mod linkable_names;
-mod lost_objects;
 mod repository_change;
 mod repository_row;
 mod setting_places;
-mod understood_files;
 
 pub(in crate::workspace) use crate::permission::is_repository;
-pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm, files_of_person};
+pub use commit_patch::CommitPatch;
+pub(in crate::workspace) use commit_patch::MOST_NAMED;
+pub(in crate::workspace) use config::settings;
+pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
 pub(in crate::workspace) use content_readers::{
     ContentReadError, ContentReaders, ReadOutcome, outside_content,
 };
-pub use current_branch::head_of;
+pub use current_branch::{HeadPosition, head_of};
 pub use detect::RepositorySet;
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
+pub use git_event::{GitEvent, GitEventKind, RepositoryEvents, TreeChanges};
 pub use git_files::GitFileKind;
-pub use git_reader::{
-    CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, NamedCommit, OperationFact, RefKind,
-    RefTarget, RepositoryEvents, StashPart, StoredContent, StoredKind, TreeChanges,
-};
 pub(in crate::workspace) use linkable_names::LinkableNames;
-pub(in crate::workspace) use lost_objects::is_damaged;
-pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;
-pub(in crate::workspace) use understood_files::{StateFileReader, is_name_of_git};

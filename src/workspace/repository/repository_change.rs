@@ -1,12 +1,9 @@
 //! What a change does to a repository.
 
+use super::commit_patch::MOST_NAMED;
 use super::config_keys::rank;
 use super::repository_row::RepositoryRow;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The most reasons in the one line of a file.
-pub(in crate::workspace) const MOST_NAMED: usize = 6;
 
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +21,6 @@ pub struct RepositoryChange {
     pub facts: Vec<RepositoryFact>,
     /// Facts that were left out because there are too many.
     pub more_facts: usize,
-    /// Stored objects that are lost, of this repository and of those in it.
-    pub lost_objects: BTreeMap<PathBuf, usize>,
 }
 
 impl RepositoryChange {

@@ -1,6 +1,6 @@
 //! A row below a repository in a list of changes.
 
-use super::git_reader::CommitPatch;
+use super::commit_patch::CommitPatch;
 
 /// What happened in a repository, in one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,17 +10,19 @@ pub struct RepositoryRow {
     pub needs_care: bool,
     /// It is applied only with an answer of its own, and marked with `! `.
     pub needs_approval: bool,
+    /// Rendered, and behind the numbers of the row.
+    pub note: String,
     /// Of a commit, and of what else git stores, what is in it.
     pub patch: Option<CommitPatch>,
 }
 
 impl RepositoryRow {
     pub(super) fn plain(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: false, needs_approval: false, patch: None }
+        RepositoryRow { text, needs_care: false, needs_approval: false, note: String::new(), patch: None }
     }
 
     pub(super) fn care(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: true, needs_approval: false, patch: None }
+        RepositoryRow { text, needs_care: true, needs_approval: false, note: String::new(), patch: None }
     }
 
     /// As a line by itself: `! x/.git: branch old deleted`.

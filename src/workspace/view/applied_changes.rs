@@ -1,13 +1,11 @@
 //! What a turn or a transaction applied, as a change set.
 
 use super::View;
-use super::git_state::is_where;
 use super::undo::ComposedChanges;
 use crate::workspace::changes::change_count::repositories_of;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
-use crate::workspace::history::journal::{AppliedChange, JournalEntry, RepositoryState};
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::origin::OriginStep;
-use crate::workspace::repository::git_reader::RepositoryEvents;
 use std::sync::Arc;
 
 impl View {
@@ -23,18 +21,6 @@ impl View {
     pub fn applied_by(&self, entry: &JournalEntry) -> ChangeSet {
         let changes = entry.changes.iter().map(|landed| change(landed.clone(), entry.steps(landed).into()));
         ChangeSet { repositories: repositories_of(entry), ..ChangeSet::new(changes.collect()) }
-    }
-
-    /// What a transaction did to its repositories; nothing where one of them is not as the transaction left it, because
-    /// nobody can tell then what was done to it since.
-    pub fn applied_git_events(&self, entry: &JournalEntry) -> Vec<RepositoryEvents> {
-        let is_as_left = |left: &RepositoryState| {
-            !left.state.is_empty() && is_where(&left.path, &left.state).unwrap_or(false)
-        };
-        match entry.repositories.iter().all(is_as_left) {
-            true => self.undone_git_events(std::slice::from_ref(entry)),
-            false => Vec::new(),
-        }
     }
 }
 

@@ -18,7 +18,6 @@ use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::hold_point;
-use crate::workspace::repository::RepositorySet;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
@@ -124,19 +123,24 @@ impl View {
             .collect();
         let special = chosen().find_map(|c| set.special_at(&c.path).filter(|_| has_special));
         let special = special.map(|c| (c.path.clone(), c.after.to_state()));
-        let raced: Vec<PathBuf> = chosen().filter(|c| c.raced).map(|c| c.path.to_path_buf()).collect();
+        let (git, of_git) = self.repositories_to_apply((&set, &classes), &choice, &label.title)?;
+        let is_file = |c: &&FileChange| !of_git.contains(&c.path);
+        let raced: Vec<PathBuf> =
+            chosen().filter(is_file).filter(|c| c.raced).map(|c| c.path.to_path_buf()).collect();
         let left = LeftChange::of(&set, &choice);
         let is_chosen = |one: &&FileRename| choice.contains_key(&one.from) && choice.contains_key(&one.to);
         let renames = self.renamed(&set).list().iter().filter(is_chosen).cloned().collect();
         let is_in_part = |(_, part): &(&Arc<Path>, &SelectedPart)| !matches!(part, SelectedPart::Whole);
         let parts: ChangeSelection =
             choice.iter().filter(is_in_part).map(|(path, part)| (Arc::clone(path), part.clone())).collect();
-        let ChangeSet { mut changes, repositories, .. } = set;
-        changes.retain(|c| choice.contains_key(&c.path) && !stays.contains(&c.path));
+        let ChangeSet { mut changes, .. } = set;
+        changes.retain(|c| {
+            choice.contains_key(&c.path) && !stays.contains(&c.path) && !of_git.contains(&c.path)
+        });
         // Each of these lists may have hundreds of thousands of paths: none is kept longer than it is needed.
         drop((choice, stays, unmoved));
-        let steps = self.steps(changes, &parts, &repositories)?;
-        if steps.is_empty() {
+        let steps = self.steps(changes, &parts)?;
+        if steps.is_empty() && git.is_empty() {
             return match special {
                 Some((path, PathState::Special { what, .. })) => {
                     Err(ApplyError::Special { path: path.to_path_buf(), what })
@@ -144,11 +148,10 @@ impl View {
                 _ => Ok(ApplyOutcome::Nothing),
             };
         }
-        self.check_repositories(&steps, &repositories, &classes)?;
         if !raced.is_empty() {
             return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts: raced });
         }
-        drop((parts, repositories, classes));
+        drop((parts, classes, of_git));
         let kind = TransactionKind::Apply;
         // A call has entries of its own.
         let marks = self.log_marks().filter(|_| losses == LossPolicy::Refused);
@@ -156,7 +159,7 @@ impl View {
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
-        let applied = match self.commit_with_repositories((label, kind, marks), steps, renames) {
+        let applied = match self.commit_with_repositories((label, kind, marks), (steps, git), renames) {
             Ok(mut entry) => {
                 let dropped = fault("drop").and_then(|()| self.drop_applied(&left, &entry));
                 crash_point();
@@ -231,7 +234,6 @@ impl View {
         &self,
         mut changes: Vec<FileChange>,
         parts: &ChangeSelection,
-        repositories: &RepositorySet,
     ) -> Result<Vec<ApplyStep>, ApplyError> {
         let mut steps = Vec::with_capacity(changes.len());
         changes.reverse();
@@ -239,16 +241,8 @@ impl View {
             if changes.len().is_multiple_of(GIVE_BACK) {
                 changes.shrink_to_fit();
             }
-            let mut step = self.step(&change, parts.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
-            // git may have rewritten its index without a change of meaning: such an index is replaced.
-            if !change.before.is_absent()
-                && repositories.of(&change.path).is_some()
-                && self.says_the_same(&change.before, &change.path).unwrap_or(false)
-                && let Ok(now) = node_at(&change.path)
-            {
-                step.before = now.into();
-            }
-            steps.push(step);
+            let part = parts.get(&change.path).unwrap_or(&SelectedPart::Whole);
+            steps.push(self.step(&change, part)?);
         }
         Ok(steps)
     }
@@ -299,26 +293,6 @@ impl View {
     pub(super) fn with_part(&self, change: &FileChange, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
         let (before, after) = change.bytes(self.objects()).filter(|_| change.is_between_files())?;
         Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
-    }
-
-    /// A repository's own files are applied only while nothing else has happened to the repository.
-    fn check_repositories(
-        &self,
-        steps: &[ApplyStep],
-        all: &RepositorySet,
-        classes: &ChangeClasses,
-    ) -> Result<(), ApplyError> {
-        // Hooks and settings are applied by themselves: they do not touch what a commit is made of.
-        let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
-        // `collect` would first make a list with a path for each step.
-        let mut repositories: BTreeSet<&Path> = BTreeSet::new();
-        repositories.extend(state.filter_map(|s| all.of(&s.path)));
-        for repository in repositories {
-            if let Some(moved) = self.repository_move(repository) {
-                return Err(ApplyError::Repository(moved.to_string()));
-            }
-        }
-        Ok(())
     }
 
     fn drop_applied(&self, left: &[LeftChange], entry: &JournalEntry) -> io::Result<()> {
@@ -399,19 +373,11 @@ impl View {
         }
         let changed: BTreeSet<Arc<Path>> = self.changes(LayerKind::Pending)?.paths();
         let is_file = |base: &BaseRecord| !base.node.is_directory() && !base.raced;
-        // Counted first: a repository may have a million records that are needed, and then no list of them is made.
-        let mut watched_files = 0;
-        self.each_repository_record(&changed, |base| watched_files += usize::from(is_file(&base)))?;
-        let is_unchanged_file = |base: &BaseRecord| is_file(base) && !changed.contains(&base.path);
-        if self.layer_set(LayerKind::Pending).bases().iter().filter(is_unchanged_file).count()
-            == watched_files
-        {
+        let is_same = |base: &BaseRecord| is_file(base) && !changed.contains(&base.path);
+        if !self.layer_set(LayerKind::Pending).bases().iter().any(|base| is_same(&base)) {
             return Ok(());
         }
-        let watched: BTreeSet<Arc<Path>> =
-            self.repository_records(&changed)?.into_iter().map(|base| base.path).collect();
         let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
-        let is_same = |base: &BaseRecord| is_unchanged_file(base) && !watched.contains(&base.path);
         self.claim()?;
         let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, StagedEntry::Keep));
         self.rebuild(keep.collect())

@@ -298,11 +298,6 @@ impl BaseIndex {
         rest.map(|(path, stored)| stored.record(path)).collect()
     }
 
-    /// Bytes that are recorded and not written yet.
-    pub(super) fn unsaved(&self) -> usize {
-        self.unsaved.len()
-    }
-
     fn insert(&mut self, base: BaseRecord) {
         let path = Arc::clone(&base.path);
         self.map.insert(path, StoredBase::of(base));

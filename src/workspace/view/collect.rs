@@ -4,7 +4,7 @@
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
 use super::base::{BaseIndex, BaseRecord};
-use super::collected_index::{is_refreshed_index, leave_caches_out};
+use super::collected_index::is_refreshed_index;
 use super::effect_kind::{ApartEffect, EffectAfter, EffectKind};
 use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
 use super::open_stack::OpenStackDir;
@@ -385,10 +385,7 @@ impl EffectsCollector<'_> {
         let before = at.now.node(name)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
-        let mut known = self.nodes.remove(rel);
-        let left = leave_caches_out(&path, &at.now, upper, (name, stat))?;
-        known = known.filter(|_| left.is_none());
-        let stat = left.as_ref().unwrap_or(stat);
+        let known = self.nodes.remove(rel);
         // A size that differs needs no reading of the command's file, and nothing equals a missing file.
         let differs = match &before {
             PathState::File { size, .. } => i64::try_from(*size).ok() != Some(stat.st_size),

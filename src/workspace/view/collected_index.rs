@@ -1,25 +1,19 @@
-//! An index of git that a command wrote, before it becomes pending: what git notes in it for its own speed is left out, and an
-//! index in which nothing else changed is none.
+//! An index of git that a command wrote, before it becomes pending: one in which only the times of files changed is none, so
+//! that `git status` costs no question.
 
-use super::git_state::differ_only_in_stat;
-use super::layer::entry;
 use super::open_stack::OpenStackDir;
-use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{PathState, open_anyway};
-use crate::workspace::repository::git_reader::{IndexEnd, end_without_caches};
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::fs::{File, FileTimes};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 /// The largest index that is read.
 const LARGEST: u64 = 64 << 20;
 
-/// True for an index of git that `git status` wrote again: the times and sizes in it are others, and what it notes in order not
-/// to look at files, and nothing else is. The command's copy is dropped.
+/// True for an index of git that `git status` wrote again: the times and sizes in it are others, and nothing else is. The
+/// command's copy is dropped.
 pub(super) fn is_refreshed_index(
     now: &OpenStackDir,
     (name, before): (&OsStr, &PathState),
@@ -34,52 +28,68 @@ pub(super) fn is_refreshed_index(
         return Ok(false);
     }
     let (file, _) = open_anyway(upper, name, OFlags::NONBLOCK)?;
-    let (mut was, is) = (read(&now.open(name)?)?, read(&file)?);
-    if let Some(end) = end_without_caches(&was) {
-        was.truncate(end.at);
-        was.extend(end.bytes);
-    }
-    Ok(differ_only_in_stat(&was, &is))
+    Ok(differ_only_in_stat(&read(&now.open(name)?)?, &read(&file)?))
 }
 
-/// Leaves out of an index in a command's layer what git notes there in order not to look at files, and returns what the file
-/// is then. git makes these notes again; made by a command, they could hide the person's changes. An index that cannot be
-/// written here, or that is in no directory of git, gets a row that says so.
-pub(super) fn leave_caches_out(
-    path: &Path,
-    now: &OpenStackDir,
-    upper: &OwnedFd,
-    (name, stat): (&OsStr, &Stat),
-) -> io::Result<Option<Stat>> {
-    // Another name of the file would not have what is read here.
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1;
-    let has_size = u64::try_from(stat.st_size).is_ok_and(|size| size <= LARGEST);
-    if name != "index" || !is_file || !has_size {
-        return Ok(None);
-    }
-    if !path.ancestors().skip(1).any(is_git_name) && !is_git_dir(now, upper)? {
-        return Ok(None);
-    }
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(file) = rustix::fs::openat(upper, name, flags, Mode::empty()) else { return Ok(None) };
-    let file = File::from(file);
-    let Some(IndexEnd { at, bytes }) = end_without_caches(&read(&file)?) else { return Ok(None) };
-    // git reads a file again that is as new as the index with its entry: the index stays as old as it is.
-    let meta = file.metadata()?;
-    let times = FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?);
-    file.write_all_at(&bytes, at as u64)?;
-    file.set_len((at + bytes.len()) as u64)?;
-    file.set_times(times)?;
-    entry(upper, name)
+/// One entry of an index, by its place.
+struct IndexEntryPlace {
+    start: usize,
 }
 
-/// A bare repository and the target of `--separate-git-dir` have any name.
-fn is_git_dir(now: &OpenStackDir, upper: &OwnedFd) -> io::Result<bool> {
-    let has = |name: &str| {
-        let name = OsStr::new(name);
-        Ok::<bool, io::Error>(entry(upper, name)?.is_some() || now.stat(name)?.is_some())
+/// The parts of an entry that git notes for its own speed: times, device and inode before the mode; owner and size after
+/// it.
+const STAT_OF_ENTRY: [std::ops::Range<usize>; 2] = [0..24, 28..40];
+/// The checksum at the end of an index.
+const INDEX_CHECKSUM: usize = 20;
+
+/// Calls `found` for each entry of an index, and returns where the extensions begin. `None` for a form that is not known
+/// here. The format is git's own: `index-format` in its technical documentation.
+fn each_index_entry(bytes: &[u8], found: &mut dyn FnMut(&IndexEntryPlace) -> Option<()>) -> Option<usize> {
+    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let version = word(4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut at = 12;
+    for _ in 0..word(8)? {
+        let start = at;
+        let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
+        // The extended flag: two more bytes of flags follow.
+        at = start + if flags & 0x4000 != 0 { 64 } else { 62 };
+        if version == 4 {
+            skip_number(bytes, &mut at)?;
+        }
+        let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
+        found(&IndexEntryPlace { start })?;
+        // An entry is padded with 1 to 8 zeros, to a multiple of eight bytes.
+        at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
+    }
+    Some(at)
+}
+
+/// True where two indexes differ only in what git notes of the files of the work tree, as `git status` writes it. False for
+/// a form that is not known here.
+fn differ_only_in_stat(before: &[u8], after: &[u8]) -> bool {
+    let without_stat = |bytes: &[u8]| {
+        let mut rest = bytes.get(..bytes.len().checked_sub(INDEX_CHECKSUM)?)?.to_vec();
+        each_index_entry(bytes, &mut |entry| {
+            for part in STAT_OF_ENTRY {
+                rest.get_mut(entry.start + part.start..entry.start + part.end)?.fill(0);
+            }
+            Some(())
+        })?;
+        Some(rest)
     };
-    Ok(has("HEAD")? && (has("objects")? || has("commondir")?))
+    before.len() == after.len() && without_stat(before).is_some_and(|rest| Some(rest) == without_stat(after))
+}
+
+/// The number of bytes to leave out of the path before, in git's own variable length.
+fn skip_number(bytes: &[u8], at: &mut usize) -> Option<()> {
+    while bytes.get(*at)? & 0x80 != 0 {
+        *at += 1;
+    }
+    *at += 1;
+    Some(())
 }
 
 fn read(file: &File) -> io::Result<Vec<u8>> {

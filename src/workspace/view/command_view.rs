@@ -5,6 +5,7 @@ use super::collect::{CommandEffects, EffectsCollector};
 pub(super) use super::command_dir::CommandDir;
 pub use super::command_dir::OverlayMount;
 use super::command_dir::{SpareDir, UsedLayer, make, private};
+use super::git::RepositoriesAtStart;
 use super::job_record::{CollectionRecord, JobRecord};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::removal::ENDED;
@@ -36,6 +37,7 @@ pub struct CommandView {
     /// The home directory's part, separate from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
     pub(super) since: RunStart,
+    repositories: RepositoriesAtStart,
     by: Option<Arc<ChangeOrigin>>,
     /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
@@ -84,6 +86,7 @@ impl CommandView {
             shelf: LayerKind::Pending,
             home: None,
             since: RunStart::recorded(since),
+            repositories: RepositoriesAtStart::not_copied(RunStart::recorded(since)),
             by: Some(Arc::new(origin)),
             frozen: None,
             gate: None,
@@ -186,6 +189,7 @@ impl View {
             }
         };
         let since = RunStart::now(self.root(0));
+        let repositories = self.repositories_at_start(shelf, since);
         let mut wanted = Vec::new();
         for (index, root) in self.roots().iter().enumerate() {
             let mut lowers: Vec<PathBuf> = match &frozen {
@@ -221,7 +225,9 @@ impl View {
         };
         mounts.extend(own);
         let gate = (company == ViewSharing::Nobody).then_some(gate);
-        let command = CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate };
+        let by = None;
+        let command =
+            CommandView { mounts, homes, dir, made, shelf, home, since, repositories, by, frozen, gate };
         command.write_job_record()?;
         Ok(command)
     }
@@ -311,7 +317,7 @@ impl View {
             folding.run(&upper).map_err(part)?;
             effects = folding.effects;
         }
-        self.watch_repositories(command.shelf, &effects, &command.since.period(self.root(0)))?;
+        self.record_repository_bases(command.shelf, &effects, &command.repositories)?;
         if command.shelf == LayerKind::Pending && !effects.is_empty() {
             self.turn().held = true;
         }
@@ -382,7 +388,7 @@ impl View {
         };
         let places = set.changes.iter().flat_map(with_parent);
         let all = CommandEffects { places: places.collect(), ..CommandEffects::default() };
-        self.watch_repositories(LayerKind::Pending, &all, &command.since.period(self.root(0)))?;
+        self.record_repository_bases(LayerKind::Pending, &all, &command.repositories)?;
         Ok(effects.paths)
     }
 

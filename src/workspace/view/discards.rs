@@ -206,10 +206,8 @@ impl View {
             self.copy_pending(&shelf, pending, &base, StagedEntry::Keep)?;
             bases.take(base, &pending.bases());
         }
-        for base in self.repository_records(&leaving.iter().map(|change| change.path.clone()).collect())? {
-            bases.take(base, &pending.bases());
-        }
         bases.save()?;
+        self.copy_repository_bases(&fresh)?;
         let number = self.next_discard()?;
         let record = DiscardRecord { number, ..record };
         crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
@@ -225,9 +223,7 @@ impl View {
         if choice.values().any(|part| *part != SelectedPart::Whole) {
             return Ok(false);
         }
-        let mut with_them = 0;
-        self.each_repository_record(&set.paths(), |_| with_them += 1)?;
-        Ok(self.0.pending.bases().len() == set.len() + with_them)
+        Ok(self.0.pending.bases().len() == set.len())
     }
 
     /// Discards the pending layers as they are, with one rename: linking hundreds of thousands of files takes minutes.
@@ -235,6 +231,7 @@ impl View {
         let pending = self.dir().join("pending");
         // Nothing that reads the pending layers looks at it.
         let described = pending.join("discard.json");
+        self.copy_repository_bases(&pending)?;
         crate::private::write(&described, &serde_json::to_vec(&record)?)?;
         let moved = crate::private::make_dir(&self.discards()).and_then(|()| {
             let to = self.discards().join(self.next_discard()?.to_string());
@@ -318,6 +315,7 @@ impl View {
                 None => (from, base, StagedEntry::Keep),
             });
         }
+        self.restore_repository_bases(&dir)?;
         self.replace_pending(entries)?;
         Ok(remove_shelf(&dir)?)
     }

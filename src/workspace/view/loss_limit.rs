@@ -32,6 +32,10 @@ impl View {
         if choice.keys().any(|path| !touched.contains(path)) {
             return Ok(Err(PendingReason::Pending));
         }
+        let changes_git = choice.keys().any(|path| shown.set().repositories.of(path).is_some());
+        if changes_git && self.takes_away_from_repositories(shown.set()) {
+            return Ok(Err(PendingReason::Repository));
+        }
         let removed = match within_limit(&shown, &choice, turn) {
             Ok(removed) => removed,
             Err(reason) => return Ok(Err(reason)),
@@ -53,12 +57,9 @@ fn within_limit(
     turn: &ViewTurn,
 ) -> Result<(usize, u64), PendingReason> {
     let (set, classes) = (shown.set(), shown.classes());
-    let runs_later = |path: &Arc<Path>| Some((path.to_path_buf(), classes.runner(path)?.why.clone()));
+    let runs_later = |path: &Arc<Path>| Some((path.to_path_buf(), classes.reason_to_wait(path)?.why.clone()));
     if let Some((path, why)) = choice.keys().find_map(runs_later) {
         return Err(PendingReason::Protected(path, why));
-    }
-    if choice.keys().any(|path| set.repositories.of(path).is_some()) {
-        return Err(PendingReason::Repository);
     }
     let is_of_turn = |path: &Path| {
         let before = set.get(path).and_then(|change| change.before.hash());

@@ -16,7 +16,6 @@ mod check_kept;
 mod check_output;
 mod check_times;
 mod check_view;
-mod checked_out;
 mod cleanup;
 mod collect;
 mod collect_check;
@@ -32,10 +31,7 @@ mod discards;
 mod effect_counts;
 mod effect_kind;
 mod file_stamp;
-mod follow_repository;
-mod followed_files;
-mod git_events;
-pub(in crate::workspace) mod git_state;
+mod git;
 mod job_record;
 mod killed_jobs;
 mod layer;
@@ -45,13 +41,11 @@ mod loss_limit;
 mod may_exist;
 mod open_stack;
 mod outdated;
-mod path_list;
 mod rebuild;
 mod relocate;
 mod removal;
 mod renamed;
 mod repositories;
-mod repository_move;
 mod roots;
 mod run_clock;
 mod running_changes;
@@ -66,8 +60,6 @@ mod state_at;
 mod to_background;
 mod undo;
 mod undo_gaps;
-mod undone_git_events;
-mod waiting_memo;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use check_view::{CheckView, CheckViewError};
@@ -80,6 +72,7 @@ pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN
 pub use directory_identity::DirectoryIdentity;
 pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
 pub use effect_counts::EffectCounts;
+pub use git::{GitNotConfined, GitRunnerStart};
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use loss_limit::{LossLimit, PendingReason};
@@ -170,8 +163,10 @@ struct ViewInner {
     running: RunningCalls,
     /// The renamed files of the change set that was last asked about.
     renamed: Mutex<RenamedMemo>,
-    /// The repositories of the change set that was last classified, as far as they wait.
-    waiting: Mutex<waiting_memo::WaitingMemo>,
+    /// What starts git for the agent's side.
+    git_runner: git::GitRunnerPlace,
+    /// The repositories with pending changes, as they were last read.
+    repositories: git::RepositoryMemo,
     /// What the person was asked about by itself.
     asked: Mutex<super::changes::classify::ChangeApproval>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
@@ -273,7 +268,8 @@ impl View {
             log_marks: OnceLock::new(),
             running: RunningCalls::default(),
             renamed: Mutex::default(),
-            waiting: Mutex::default(),
+            git_runner: git::GitRunnerPlace::default(),
+            repositories: git::RepositoryMemo::default(),
             asked: Mutex::default(),
             late: AtomicBool::new(false),
             progress: ApplyProgress::default(),

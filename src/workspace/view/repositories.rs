@@ -1,15 +1,12 @@
 //! The repositories of a view: which directories are one, in the workspace or in what is pending, and what a change set
 //! does to them.
 
-use super::super::apply::{ApplyError, ApplyStep, commit_steps};
+use super::super::apply::{ApplyError, ApplyStep, RepositoryTransaction, commit_steps};
 use super::super::repository::{
     ConfiguredFiles, ContentReadError, ContentReaders, ReadOutcome, RepositoryChange, RepositoryChangeKind,
     RepositorySet, facts_of, is_repository, outside_content,
 };
-use super::base::BaseRecord;
-use super::collect::CommandEffects;
-use super::run_clock::RunPeriod;
-use super::stack::{ContentLocation, node_at, stat_at};
+use super::stack::{node_at, stat_at};
 use super::{LayerKind, View};
 use crate::permission::is_git_name;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
@@ -21,14 +18,8 @@ use crate::workspace::history::journal::{JournalEntry, TransactionKind, Transact
 use crate::workspace::history::log_marks::LogMarks;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
-
-/// Bytes of records that are recorded before they are written: a repository may have a million refs.
-const MOST_UNSAVED: usize = 1 << 20;
-/// Records that are looked at together.
-const PART: usize = 1_000;
 
 /// What changes mean to repositories, as a change set has it.
 pub(super) struct RepositoryMeaning {
@@ -90,6 +81,9 @@ impl View {
                 self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
             })
             .collect();
+        let removed = repository_changes.iter().filter(|change| change.fate == RepositoryChangeKind::Removed);
+        let repositories =
+            repositories.clone().with_removed(removed.map(|change| change.path.clone()).collect());
         let configured = self.configured_files(shelf, changes);
         RepositoryMeaning { repositories, repository_changes, configured }
     }
@@ -159,90 +153,6 @@ impl View {
         }
     }
 
-    /// A repository that a command changed may be applied only while it is what it was then: its state is recorded
-    /// whole.
-    pub(super) fn watch_repositories(
-        &self,
-        shelf: LayerKind,
-        effects: &CommandEffects,
-        period: &RunPeriod,
-    ) -> io::Result<()> {
-        let repositories = self.repositories(shelf, effects.places.iter().map(|path| &**path));
-        let held = self.layer_set(shelf);
-        // A repository that cannot be read whole is refused when it is applied.
-        let scans: Vec<_> = repositories.outermost().flat_map(super::git_state::scan).collect();
-        for file in scans.iter().flat_map(|scan| scan.state.iter()) {
-            // That of a repository around the workspace is in none of its directories, and is never applied.
-            if self.locate(&file).is_none() || held.bases().contains(&file) {
-                continue;
-            }
-            let node = node_at(&file)?;
-            // Stored, so that an index written again can be distinguished from one that says something else.
-            if let PathState::File { hash, size, .. } = &node
-                && let Ok(opened) = open_regular(&file, OFlags::RDONLY)
-            {
-                let mut content = opened.file;
-                drop(self.objects().put_file(&mut content, *hash, *size));
-            }
-            // Recorded when the command has ended: what moved while it ran is not what it saw.
-            let raced = rustix::fs::lstat(&file).is_ok_and(|stat| period.has_change_of(&stat));
-            let mut bases = held.bases();
-            bases.record(BaseRecord { raced, ..BaseRecord::of(file.as_path(), node) });
-            if bases.unsaved() > MOST_UNSAVED {
-                bases.save()?;
-            }
-        }
-        held.save()
-    }
-
-    /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without records that are
-    /// changes themselves. They are moved together with these changes: without them the state of the repository is not
-    /// known.
-    pub(super) fn repository_records(&self, changed: &BTreeSet<Arc<Path>>) -> io::Result<Vec<BaseRecord>> {
-        let mut records = Vec::new();
-        self.each_repository_record(changed, |base| records.push(base))?;
-        Ok(records)
-    }
-
-    /// Calls `found` for each record of [`View::repository_records`]: there may be a million, so no list of all records is
-    /// made on the way.
-    pub(super) fn each_repository_record(
-        &self,
-        changed: &BTreeSet<Arc<Path>>,
-        mut found: impl FnMut(BaseRecord),
-    ) -> io::Result<()> {
-        let held = self.layer_set(LayerKind::Pending);
-        let is_other = |path: &Arc<Path>| !changed.contains(path);
-        if !held.bases().paths().any(is_other) {
-            return Ok(());
-        }
-        let repositories = self.repositories(LayerKind::Pending, changed.iter().map(|path| &**path));
-        let outermost: Vec<&Path> = repositories.outermost().collect();
-        if outermost.is_empty() {
-            return Ok(());
-        }
-        let mut after: Option<Arc<Path>> = None;
-        loop {
-            // A part at a time: what is asked of the layers below may need the records, too.
-            let part = held.bases().next(after.as_deref(), PART);
-            let Some(last) = part.last() else { return Ok(()) };
-            after = Some(Arc::clone(&last.path));
-            for base in part.into_iter().filter(|base| is_other(&base.path)) {
-                if !outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)) {
-                    continue;
-                }
-                let (index, rel) = self.locate_recorded(&base.path)?;
-                // A file that was removed and made again with the same content is not a change.
-                let stack = self.stack_of(held, index);
-                let is_unchanged =
-                    stack.backing(&rel)? == ContentLocation::Plain || stack.node(&rel)? == base.node;
-                if is_unchanged {
-                    found(base);
-                }
-            }
-        }
-    }
-
     /// The repositories among the paths of a transaction, each with its states before and after: those on disk, and
     /// those that its changes made or removed.
     pub(super) fn repositories_of_steps<'a>(
@@ -268,7 +178,7 @@ impl View {
     pub(super) fn commit_with_repositories(
         &self,
         (label, kind, log_marks): (TransactionLabel, TransactionKind, Option<&LogMarks>),
-        steps: Vec<ApplyStep>,
+        (steps, git): (Vec<ApplyStep>, RepositoryTransaction),
         renames: Vec<FileRename>,
     ) -> Result<JournalEntry, ApplyError> {
         let repositories =
@@ -279,7 +189,7 @@ impl View {
             (label, kind, log_marks),
             steps,
             renames,
-            &repositories,
+            (&repositories, git),
             self.apply_progress(),
         );
         // There may be links that were not there before.

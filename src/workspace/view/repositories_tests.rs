@@ -3,30 +3,54 @@
 
 use super::super::tests::{ViewFixture, bench};
 use super::*;
-use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::view::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 use crate::workspace::view::decide::{ChangeDecision, MovedCause};
 use crate::workspace::view::discards::DiscardBackup;
 use std::fs;
 
-const COMMIT: &str = "1111111111111111111111111111111111111111\n";
+const FILE: &str = "1\n2\n3\n4\n5\n";
+
+/// What a command in `dir` prints.
+fn git(dir: &Path, line: &str) -> String {
+    let script = format!(
+        "set -e; export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x; {line}"
+    );
+    let done = std::process::Command::new("sh").args(["-c", &script]).current_dir(dir).output().unwrap();
+    assert!(done.status.success(), "{line}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Reads the agent's side without a sandbox.
+struct Unconfined;
+
+impl crate::workspace::GitRunnerStart for Unconfined {
+    fn start(&self, _: &Path) -> Result<Box<dyn placet_git::GitRunner>, crate::workspace::GitNotConfined> {
+        Ok(Box::new(placet_git::PlainRunner))
+    }
+}
 
 /// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` next to it.
 fn committed() -> ViewFixture {
     let b = bench();
-    b.write(".git/HEAD", "ref: refs/heads/main\n");
-    b.write(".git/objects/00/first", "o\n");
-    b.write(".git/refs/heads/main", "0000000000000000000000000000000000000000\n");
-    b.write(".git/packed-refs", "# pack-refs with:\n");
-    b.write("a.txt", "1\n2\n3\n4\n5\n");
+    b.view.run_git_by(std::sync::Arc::new(Unconfined));
+    b.write("a.txt", FILE);
+    git(&b.root, "git init -q -b main; git add .; git commit -qm First");
+    let agent = tempfile::tempdir().unwrap();
     b.command(|upper| {
-        fs::create_dir_all(upper.join(".git/refs/heads")).unwrap();
-        fs::create_dir_all(upper.join(".git/objects/11")).unwrap();
-        fs::write(upper.join(".git/refs/heads/main"), COMMIT).unwrap();
-        fs::write(upper.join(".git/objects/11/second"), "o\n").unwrap();
+        let from = b.root.display();
+        git(agent.path(), &format!("cp -a {from}/. .; git commit -q --allow-empty -m Second"));
+        for name in git(
+            agent.path(),
+            &format!("find .git -type f | while read f; do cmp -s $f {from}/$f || echo $f; done"),
+        )
+        .lines()
+        {
+            fs::create_dir_all(upper.join(name).parent().unwrap()).unwrap();
+            fs::copy(agent.path().join(name), upper.join(name)).unwrap();
+        }
     });
-    b.hold("a.txt", "1\n2\n3\n4\nfive\n", Some("1\n2\n3\n4\n5\n"));
+    b.hold("a.txt", "1\n2\n3\n4\nfive\n", Some(FILE));
     b
 }
 
@@ -39,10 +63,8 @@ fn apply(b: &ViewFixture, choice: &ChangeSelection) -> ApplyOutcome {
     approved(b, choice).unwrap()
 }
 
-/// The objects of these commits are no objects, and so the repository waits: the person has named it.
 fn approved(b: &ViewFixture, choice: &ChangeSelection) -> Result<ApplyOutcome, ApplyError> {
-    let approval = ChangeApproval::none().named(&b.root.join(".git"));
-    let decision = ChangeDecision { apply: choice.clone(), approval, ..ChangeDecision::default() };
+    let decision = ChangeDecision { apply: choice.clone(), ..ChangeDecision::default() };
     match b.view.decide(b.view.shown().unwrap(), decision) {
         Ok(report) => report.applied.map(|entry| entry.map_or(ApplyOutcome::Nothing, ApplyOutcome::Landed)),
         Err(moved) => match moved.cause {
@@ -58,7 +80,7 @@ fn approved(b: &ViewFixture, choice: &ChangeSelection) -> Result<ApplyOutcome, A
 fn lands(b: &ViewFixture) {
     let applied = apply(b, &b.all());
     assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
-    assert_eq!(fs::read_to_string(b.root.join(".git/refs/heads/main")).unwrap(), COMMIT);
+    assert_eq!(git(&b.root, "git log --format=%s main"), "Second\nFirst\n");
     assert!(b.view.is_empty(LayerKind::Pending));
 }
 
@@ -117,45 +139,48 @@ fn a_pending_commit_lands_after_a_file_was_merged() {
 }
 
 #[test]
-fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
-    for (path, happened) in [
-        (".git/HEAD", "HEAD moved to branch other"),
-        (".git/packed-refs", "/.git/packed-refs` changed"),
-        (".git/refs/heads/main", "branch main moved to 0123456"),
-        (".git/refs/stash", "the stash changed"),
-    ] {
-        let b = committed();
-        b.hold("more", "x\n", None);
-        b.view.drop_unchanged().unwrap();
-        b.set_aside(&only(&b, "a.txt")).unwrap();
-        let words = b.words();
-        let id = "0123456789".repeat(4);
-        b.write(path, if path.ends_with("main") { &id } else { "ref: refs/heads/other\n" });
-        assert_eq!(b.words(), words, "{path}");
-        let refused = approved(&b, &b.all());
-        let Err(ApplyError::Repository(why)) = &refused else { panic!("{refused:?}") };
-        assert!(why.ends_with(happened), "{path}: {why}");
-        let set = b.view.changes(LayerKind::Pending).unwrap();
-        let rows = b.view.listed(&set, &b.view.classify(&set), |path| path.to_path_buf());
-        let marked: Vec<&ListedChange> = rows.iter().filter(|row| row.is_blocked()).collect();
-        let [row] = marked[..] else { panic!("{rows:?}") };
-        let by = if happened.contains('`') { "" } else { " by another command" };
-        let words = format!("{happened}{by}: it cannot be applied)");
-        assert!(row.line().ends_with(&words), "{path}: {}", row.line());
-    }
+fn a_branch_that_moved_on_is_refused_and_is_no_change_of_ours() {
+    let b = committed();
+    b.hold("more", "x\n", None);
+    b.view.drop_unchanged().unwrap();
+    b.set_aside(&only(&b, "a.txt")).unwrap();
+    let words = b.words();
+    git(&b.root, "git commit -q --allow-empty -m Mine");
+    assert_eq!(b.words(), words);
+    let refused = approved(&b, &b.all());
+    let Err(ApplyError::Repository(why)) = &refused else { panic!("{refused:?}") };
+    let mine = git(&b.root, "git rev-parse --short=7 main");
+    let (mine, happened) = (mine.trim(), format!("branch main moved to {}", mine.trim()));
+    let advice = format!("git add -A && git reset --keep {mine} && git cherry-pick ..ORIG_HEAD");
+    assert_eq!(*why, format!("{happened}; ask the agent to run `{advice}`, or discard it"));
+    let set = b.view.changes(LayerKind::Pending).unwrap();
+    let rows = b.view.listed(&set, &b.view.classify(&set), |path| path.to_path_buf());
+    let marked: Vec<&ListedChange> = rows.iter().filter(|row| row.is_blocked()).collect();
+    let [row] = marked[..] else { panic!("{rows:?}") };
+    assert!(row.line().ends_with(&format!("({happened})")), "{}", row.line());
+    assert_eq!(git(&b.root, "git log --format=%s main"), "Mine\nFirst\n");
 }
 
 /// Story: a branch that the person made, or a fetch, kept a commit of the agent on another branch from being applied.
 #[test]
-fn a_new_ref_of_the_person_is_in_the_way_of_no_commit_and_stays() {
-    for path in [".git/refs/heads/side", ".git/refs/tags/v1", ".git/refs/remotes/origin/main"] {
+fn what_only_the_person_moved_is_in_the_way_of_no_commit_and_stays() {
+    for (line, state) in [
+        ("git branch side", "git rev-parse side"),
+        ("git tag v1", "git rev-parse v1"),
+        ("git update-ref refs/remotes/origin/main main", "git rev-parse refs/remotes/origin/main"),
+        ("git switch -q -c other", "git symbolic-ref HEAD"),
+        ("git pack-refs --all", "git fsck"),
+        ("git gc -q", "git fsck"),
+        ("echo s >> a.txt; git stash -q", "git stash list"),
+        ("echo n > n.txt; git add n.txt", "git diff --cached"),
+    ] {
         let b = committed();
         let words = b.words();
-        let id = format!("{}\n", "0123456789".repeat(4));
-        b.write(path, &id);
-        assert_eq!(b.words(), words, "{path}");
+        git(&b.root, line);
+        let now = git(&b.root, state);
+        assert_eq!(b.words(), words, "{line}");
         lands(&b);
-        assert_eq!(fs::read_to_string(b.root.join(path)).unwrap(), id, "{path}");
+        assert_eq!(git(&b.root, state), now, "{line}");
     }
 }
 

@@ -1,19 +1,14 @@
 //! What a running command has changed so far as a person counts it: files, and repositories with what happened to them.
 //!
-//! git may be at work: a row says what one look found, and the next look may find something else.
+//! git may be at work: what its files mean is read when the command has ended.
 
-use super::git_events::{is_there, names};
 use super::layer::Layer;
 use super::running_changes::{RunningChanges, RunningLayer};
 use super::stack::LayerStack;
 use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::changes::change_set::ChangeKind;
 use crate::workspace::repository::RepositorySet;
-use crate::workspace::repository::git_reader::{
-    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline, moved_worktrees,
-};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 /// The changes of a running command, for a person.
@@ -30,17 +25,13 @@ pub struct RunningSummary {
 pub struct RunningRepository {
     pub path: PathBuf,
     pub kind: ChangeKind,
-    /// What happened to it, rendered for a person: commits, branches, the index.
-    pub rows: Vec<String>,
+    /// Files that git wrote there so far. What they mean is read when the command has ended.
+    pub files: usize,
 }
 
 impl RunningSummary {
-    /// Of what one look at `layers` found; `name` renders a path.
-    pub fn of(
-        layers: &[RunningLayer],
-        found: RunningChanges,
-        name: &dyn Fn(&Path) -> String,
-    ) -> RunningSummary {
+    /// Of what one look at `layers` found.
+    pub fn of(layers: &[RunningLayer], found: RunningChanges) -> RunningSummary {
         let (before, after) = (RunningFiles::before(layers), RunningFiles::after(layers));
         let has = |files: &RunningFiles, path: &Path| {
             files.real(path).is_some_and(|path| path.symlink_metadata().is_ok())
@@ -54,16 +45,16 @@ impl RunningSummary {
             let found = files.real(path).and_then(|path| path.symlink_metadata().ok());
             found.is_some_and(|found| found.is_dir())
         };
-        let mut touched: BTreeMap<&Path, Vec<(&Path, bool)>> = BTreeMap::new();
+        let mut touched: BTreeMap<&Path, usize> = BTreeMap::new();
         let (mut files, mut count) = (Vec::new(), ChangeCount::default());
         let mut outermost: BTreeSet<&Path> = BTreeSet::new();
         for (at, (path, kind)) in found.changes.iter().enumerate() {
             let is_dir = is_directory(path, *kind);
-            if let (Some(repository), Some(nearest)) = (set.of(path), set.nearest(path))
+            if let Some(repository) = set.of(path)
                 && (is_dir || set.is_written_by_git(path))
             {
                 outermost.insert(repository);
-                touched.entry(nearest).or_default().push((path, *kind == ChangeKind::Deleted));
+                *touched.entry(repository).or_default() += 1;
                 continue;
             }
             let holds_next = || found.changes.get(at + 1).is_some_and(|(next, _)| next.starts_with(path));
@@ -76,26 +67,14 @@ impl RunningSummary {
             }
             files.push((path.clone(), *kind));
         }
-        let end = deadline();
-        let events = |dir: &Path| {
-            let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
-            let sides = GitSides::of(dir, (&before, &after), changed, end);
-            let own = RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) };
-            std::iter::once(own).chain(moved_worktrees(&sides, &|path| touched.contains_key(path)))
-        };
         let repository = |path: &&Path| {
             let kind = match (has(&before, path), has(&after, path)) {
                 (false, _) => ChangeKind::Created,
                 (true, false) => ChangeKind::Deleted,
                 (true, true) => ChangeKind::Modified,
             };
-            let inside = touched.keys().filter(|dir| dir.starts_with(path) && is_there(dir, &after));
-            let rows = inside
-                .flat_map(|dir| events(dir))
-                .flat_map(|events| events.rows(path, name))
-                .map(|row| row.text)
-                .collect();
-            RunningRepository { path: path.to_path_buf(), kind, rows }
+            let files = touched.get(path).copied().unwrap_or_default();
+            RunningRepository { path: path.to_path_buf(), kind, files }
         };
         let repositories: Vec<RunningRepository> = outermost.iter().map(repository).collect();
         count.repositories = repositories.len();
@@ -124,6 +103,11 @@ impl RunningFiles {
         RunningFiles { roots: layers.iter().map(with_upper).collect() }
     }
 
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        let (stack, rel) = self.stack_at(path)?;
+        stack.real(&rel).ok()?
+    }
+
     fn stack_at(&self, path: &Path) -> Option<(LayerStack<'_>, PathBuf)> {
         let (root, layers) = self.roots.iter().find(|(root, _)| path.starts_with(root))?;
         let rel = path.strip_prefix(root).ok()?;
@@ -136,15 +120,4 @@ impl RunningFiles {
 fn lowers(layer: &RunningLayer) -> Vec<Layer> {
     let above = layer.lowers.iter().filter(|lower| **lower != layer.target);
     above.map(|lower| Layer::at(lower.clone())).collect()
-}
-
-impl RepositoryFiles for RunningFiles {
-    fn real(&self, path: &Path) -> Option<PathBuf> {
-        let (stack, rel) = self.stack_at(path)?;
-        stack.real(&rel).ok()?
-    }
-
-    fn names(&self, path: &Path) -> Vec<OsString> {
-        self.stack_at(path).map(|(stack, rel)| names(&stack, &rel)).unwrap_or_default()
-    }
 }

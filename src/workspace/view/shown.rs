@@ -32,14 +32,14 @@ impl PartialEq for ShownChanges {
 impl Eq for ShownChanges {}
 
 impl View {
-    /// What is pending now. Changes of a repository that moved on in the workspace count as changes of what it is now.
+    /// What is pending now. What git wrote in a repository without changing anything is no change.
     pub fn shown(&self) -> io::Result<ShownChanges> {
-        let shown = self.shown_as(self.changes(LayerKind::Pending)?);
-        match self.follow_repositories(&shown.set, &shown.classes) {
-            Ok(false) => Ok(shown),
+        let set = self.changes(LayerKind::Pending)?;
+        match self.drop_unchanged_repositories(&set) {
+            Ok(false) => Ok(self.shown_as(set)),
             Ok(true) => Ok(self.shown_as(self.changes(LayerKind::Pending)?)),
             // Another placet is using the changes: nothing can be decided now, and looking is free.
-            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => Ok(shown),
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => Ok(self.shown_as(set)),
             Err(e) => Err(e),
         }
     }

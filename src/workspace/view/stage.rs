@@ -1,6 +1,6 @@
 //! Staging: what a file tool writes is put into the pending layers; and those are put in another order.
 
-use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, RepositoryTransaction, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
 use super::base::{BaseIndex, BaseRecord};
 use super::layer::{Layer, LayerLookup, remove_dir_all};
@@ -12,7 +12,6 @@ use crate::workspace::files::path_state::{FileAttrs, PathState, WritableDirGuard
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep, WriteContext};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -129,7 +128,11 @@ impl View {
             })
             .collect();
         let label = TransactionLabel { assent: writer.assent.clone(), ..self.label() };
-        let entry = self.commit_with_repositories((label, TransactionKind::Apply, None), steps, Vec::new());
+        let entry = self.commit_with_repositories(
+            (label, TransactionKind::Apply, None),
+            (steps, RepositoryTransaction::default()),
+            Vec::new(),
+        );
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
                 WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
@@ -244,13 +247,14 @@ impl View {
             if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
                 tracing::warn!("an empty layer was not removed: {e}");
             }
+            self.drop_unused_bases();
             return Ok(());
         }
-        let kept: BTreeSet<Arc<Path>> = keep.iter().map(|(base, _)| Arc::clone(&base.path)).collect();
-        let watched = self.repository_records(&kept)?.into_iter().map(|base| (base, StagedEntry::Keep));
         let pending = &self.0.pending;
-        let all = keep.into_iter().chain(watched).map(|(base, put)| (pending, base, put));
-        self.replace_pending(all.collect())
+        let all = keep.into_iter().map(|(base, put)| (pending, base, put));
+        self.replace_pending(all.collect())?;
+        self.drop_unused_bases();
+        Ok(())
     }
 
     /// Rebuilds the pending layers with these changes, each taken from the layer set that is named; parents

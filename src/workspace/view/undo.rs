@@ -5,8 +5,7 @@ use super::super::apply::{
 };
 use super::super::repository::RepositorySet;
 use super::View;
-use super::git_state::{is_where, scan};
-use super::stack::node_at;
+use super::git::RepositoryUndo;
 use super::undo_gaps::{UndoAction, interrupted, why_not_merged};
 use crate::workspace::files::path_state::{FileAttrs, PathState};
 use crate::workspace::files::shared_state::SharedState;
@@ -28,6 +27,7 @@ pub struct UndoPlan {
     kind: TransactionKind,
     label: TransactionLabel,
     steps: Vec<ApplyStep>,
+    git: RepositoryUndo,
     /// Files that were renamed and changed, and get their old name again; also one of which only one end changes now.
     pub renames: Vec<FileRename>,
     /// Files that changed since and were merged: the later work stays.
@@ -36,8 +36,6 @@ pub struct UndoPlan {
     pub left: Vec<(PathBuf, String)>,
     /// Sockets and devices that nothing can make again, each with the reason. They keep nothing else from being undone.
     pub lost: Vec<(PathBuf, String)>,
-    /// Objects of repositories that stay for `git gc`: someone may have built on them.
-    pub objects_left: usize,
     /// The repositories of the plan's paths.
     pub repositories: RepositorySet,
 }
@@ -49,7 +47,12 @@ impl UndoPlan {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps.is_empty() && self.git.is_empty()
+    }
+
+    /// The repositories that git takes back.
+    pub fn git_repositories(&self) -> impl Iterator<Item = &Path> {
+        self.git.paths()
     }
 
     /// Bytes by which each text grows or shrinks are for the caller to count: the contents it has now and will have.
@@ -84,15 +87,6 @@ impl ComposedChanges {
         };
         all.retain(|change| change.before != change.after);
         ComposedChanges(all)
-    }
-
-    fn get(&self, path: &Path) -> Option<&AppliedChange> {
-        let at = self.0.binary_search_by(|change| (*change.path).cmp(path)).ok()?;
-        self.0.get(at)
-    }
-
-    fn contains(&self, path: &Path) -> bool {
-        self.get(path).is_some()
     }
 
     fn iter(&self) -> std::slice::Iter<'_, AppliedChange> {
@@ -155,61 +149,25 @@ impl View {
         label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
         let label = TransactionLabel { title: titles(entries), ..label };
-        let changes = self.with_pruned_objects(ComposedChanges::of(entries), &kind)?;
+        let changes = ComposedChanges::of(entries);
         let mut repositories = self.repositories_of_steps(changes.iter().map(AppliedChange::states));
         repositories.extend(entries.iter().flat_map(|e| &e.repositories).map(|r| r.path.clone()));
         let mut plan = UndoPlan {
             kind,
             label,
             steps: Vec::new(),
+            git: RepositoryUndo::default(),
             renames: entries.iter().flat_map(|e| &e.renames).map(FileRename::reversed).collect(),
             merged: Vec::new(),
             left: Vec::new(),
             lost: Vec::new(),
-            objects_left: 0,
             repositories: repositories.clone(),
         };
-        let repository_of = |path: &Path| repositories.of(path).map(Path::to_path_buf);
+        plan.git = self.plan_repositories_back(entries, only, &mut plan.left)?;
         let within = |path: &Path| only.is_none_or(|only| path.starts_with(only));
-        // A repository's own files come back together or not at all.
-        // `collect` would first make a list with a path for each change.
-        let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
-        asked.extend(changes.paths().filter(|path| within(path)).filter_map(repository_of));
-        let mut closed: BTreeSet<PathBuf> = BTreeSet::new();
-        for repository in asked.iter().cloned() {
-            if let Some(reason) =
-                moved_on(self, &repository, entries, &changes, &|path| repositories.is_object(path))?
-            {
-                plan.left.push((repository.clone(), reason));
-                closed.insert(repository);
-            }
-        }
-        let own = self.untouched_since(&repositories, &changes, &asked);
-        for (made, why) in own.others {
-            let Some(repository) = repositories.of(&made).map(Path::to_path_buf) else { continue };
-            if closed.insert(repository.clone()) {
-                plan.left.push((repository, why));
-            }
-        }
-        let own = own.whole;
         let interrupted = interrupted(entries);
-        let mut wanted: Vec<usize> = Vec::new();
-        for (index, change) in changes.iter().enumerate() {
-            let path = &*change.path;
-            if repositories.is_object(path)
-                && change.before.is_absent()
-                && !repositories.nearest(path).is_some_and(|dir| own.contains(dir))
-            {
-                let within = repository_of(path).is_some_and(|r| asked.contains(&r) && !closed.contains(&r));
-                plan.objects_left += usize::from(within && change.after.is_file());
-                continue;
-            }
-            match repository_of(path) {
-                Some(repository) if closed.contains(&repository) || !asked.contains(&repository) => continue,
-                None if !within(path) => continue,
-                _ => wanted.push(index),
-            }
-        }
+        let wanted = changes.iter().enumerate().filter(|(_, change)| within(&change.path));
+        let wanted: Vec<usize> = wanted.map(|(index, _)| index).collect();
         let shut = shut_dirs(changes.paths());
         let progress = self.apply_progress();
         let is_file = |at: &&usize| {
@@ -223,11 +181,9 @@ impl View {
                 let chosen = batch.get(part).unwrap_or_default().iter().filter_map(|at| changes.0.get(*at));
                 let action = |change: &AppliedChange| {
                     progress.step(&change.before, &change.after);
-                    let in_repository = repositories.of(&change.path).is_some();
                     match interrupted.get(&change.path) {
-                        // A repository's own files are as the transaction left them, or the repository is left alone.
-                        Some(parts) if !in_repository => self.back_in_parts(parts),
-                        _ => self.back(change, in_repository, &mut dirs),
+                        Some(parts) => self.back_in_parts(parts),
+                        None => self.back(change, &mut dirs),
                     }
                 };
                 chosen.map(action).collect::<io::Result<Vec<UndoAction>>>()
@@ -250,74 +206,13 @@ impl View {
         self.leave_broken_repositories(&mut plan);
         self.leave_full_directories(&mut plan)?;
         self.leave_orphans(&mut plan);
+        let steps = &plan.steps;
+        plan.git
+            .stage_outside(&|dir| steps.iter().any(|step| *step.path == *dir && !step.after.is_directory()));
         Ok(plan)
     }
 
-    /// Repositories, also inside another, that these changes made and to which nothing else was added: they are removed
-    /// as a whole, with their objects.
-    fn untouched_since(
-        &self,
-        repositories: &RepositorySet,
-        changes: &ComposedChanges,
-        asked: &BTreeSet<PathBuf>,
-    ) -> CreatedRepositories {
-        let mut dirs: BTreeSet<&Path> = BTreeSet::new();
-        let in_asked =
-            changes.paths().filter(|path| repositories.of(path).is_some_and(|r| asked.contains(r)));
-        dirs.extend(in_asked.filter_map(|path| repositories.nearest(path)));
-        let made = |dir: &Path| changes.get(dir).is_some_and(|c| c.before.is_absent());
-        let ours = |path: &Path| changes.contains(path);
-        let there = |dir: &&Path| made(dir) && dir.is_dir();
-        let mut found = CreatedRepositories::default();
-        for dir in dirs.into_iter().filter(there) {
-            match holds_only(dir, &ours) {
-                Ok(true) => drop(found.whole.insert(dir.to_path_buf())),
-                Ok(false) => found.others.push((dir.to_path_buf(), "it contains something else now".into())),
-                Err((path, e)) => {
-                    let why = format!("`{}` cannot be read: {e}", path.display());
-                    found.others.push((dir.to_path_buf(), why));
-                }
-            }
-        }
-        found
-    }
-
-    /// For a redo: `git gc` may have removed the objects that the undo left, and refs without them would be broken.
-    fn with_pruned_objects(
-        &self,
-        mut changes: ComposedChanges,
-        kind: &TransactionKind,
-    ) -> io::Result<ComposedChanges> {
-        let TransactionKind::Redo { of, .. } = kind else { return Ok(changes) };
-        // Without the entry, placet does not know which objects the refs need.
-        let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
-        let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
-        let changed = done.iter().flat_map(|e| &e.changes).map(AppliedChange::states);
-        let repositories = self.repositories_of_steps(changed);
-        let mut more = Vec::new();
-        for change in ComposedChanges::of(&done).into_vec() {
-            let gone = || node_at(&change.path).is_ok_and(|node| node.is_absent());
-            if repositories.is_object(&change.path)
-                && !change.after.is_absent()
-                && !changes.contains(&change.path)
-                && gone()
-            {
-                // From the undo's side: the file is gone now and was there before.
-                let before = change.after.clone();
-                more.push(AppliedChange { before, after: SharedState::default(), ..change });
-            }
-        }
-        changes.0.extend(more);
-        changes.0.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        Ok(changes)
-    }
-
-    fn back(
-        &self,
-        change: &AppliedChange,
-        in_repository: bool,
-        dirs: &mut OpenDirs,
-    ) -> io::Result<UndoAction> {
+    fn back(&self, change: &AppliedChange, dirs: &mut OpenDirs) -> io::Result<UndoAction> {
         let now = SharedState::like(&change.after, dirs.node(&change.path)?);
         let target = &change.before;
         if now == *target {
@@ -361,8 +256,7 @@ impl View {
             history: Arc::default(),
         };
         let source = target.hash().map_or(ContentSource::Nothing, |_| ContentSource::Stored);
-        let same = in_repository && self.says_the_same(&change.after, &change.path)?;
-        if now == change.after || same {
+        if now == change.after {
             return Ok(UndoAction::Step(step(now, target.clone(), source)));
         }
         let (
@@ -425,6 +319,7 @@ impl View {
     fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
         let gone = plan.steps.iter().filter(|s| s.after.is_absent());
         let mut going: BTreeSet<Arc<Path>> = gone.map(|s| Arc::clone(&s.path)).collect();
+        going.extend(plan.git.removed().map(Arc::from));
         let mut dirs: Vec<PathBuf> = plan
             .steps
             .iter()
@@ -463,24 +358,17 @@ impl View {
 
     /// Does what was planned: all of it, or nothing.
     pub fn execute_plan(&self, plan: UndoPlan) -> Result<Option<JournalEntry>, ApplyError> {
-        if plan.steps.is_empty() {
+        if plan.is_empty() {
             return Ok(None);
-        }
-        let mut repositories: BTreeSet<&Path> = BTreeSet::new();
-        repositories.extend(plan.steps.iter().filter_map(|s| plan.repositories.of(&s.path)));
-        for repository in repositories {
-            let found = scan(repository);
-            let found =
-                found.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
-            let goes = |lock: &Path| plan.steps.iter().any(|s| *s.path == *lock && s.after.is_absent());
-            if let Some(lock) = found.lock_but(&goes) {
-                return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
-            }
         }
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        let done =
-            self.commit_with_repositories((label, plan.kind, self.log_marks()), plan.steps, plan.renames);
+        let git = plan.git.into_transaction(&format!("{how} {}", label.title));
+        let done = self.commit_with_repositories(
+            (label, plan.kind, self.log_marks()),
+            (plan.steps, git),
+            plan.renames,
+        );
         done.map(Some)
     }
 }
@@ -495,75 +383,6 @@ fn titles(entries: &[JournalEntry]) -> String {
         [first] => (*first).to_string(),
         [] => String::new(),
     }
-}
-
-/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory
-/// that cannot be read.
-fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> Result<bool, (PathBuf, io::Error)> {
-    const MOST: usize = 500_000;
-    let (mut todo, mut seen) = (vec![dir.to_path_buf()], 0);
-    while let Some(dir) = todo.pop() {
-        let failed = |e: io::Error| (dir.clone(), e);
-        for entry in std::fs::read_dir(&dir).map_err(failed)? {
-            seen += 1;
-            let (path, kind) =
-                entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).map_err(failed)?;
-            if seen > MOST || !ours(&path) {
-                return Ok(false);
-            }
-            if kind.is_dir() {
-                todo.push(path);
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Repositories that changes made.
-#[derive(Default)]
-struct CreatedRepositories {
-    /// With nothing in them that anyone else put there.
-    whole: BTreeSet<PathBuf>,
-    /// The others, each with the reason why it stays.
-    others: Vec<(PathBuf, String)>,
-}
-
-/// Why the changes in a repository's own files cannot be undone: it is not where they left it.
-fn moved_on(
-    view: &View,
-    repository: &Path,
-    entries: &[JournalEntry],
-    changes: &ComposedChanges,
-    is_object: &dyn Fn(&Path) -> bool,
-) -> io::Result<Option<String>> {
-    // git holds no lock that was there when the changes were applied.
-    let is_own = |lock: &Path| changes.get(lock).is_some_and(|change| change.before.is_absent());
-    let lock = match scan(repository) {
-        Ok(found) => found.lock_but(&is_own).map(Path::to_path_buf),
-        Err(e) => return Ok(Some(format!("its state cannot be read: {e}"))),
-    };
-    if let Some(lock) = lock {
-        return Ok(Some(format!("`{}` exists: git is working there", lock.display())));
-    }
-    let left = entries.iter().rev().flat_map(|e| &e.repositories).find(|r| r.path == repository);
-    if let Some(left) = left
-        && !is_where(repository, &left.state)?
-    {
-        return Ok(Some(
-            "HEAD, the index or a branch of this repository, a submodule or a worktree changed in the meantime".into(),
-        ));
-    }
-    for change in changes.iter().filter(|c| c.path.starts_with(repository)) {
-        // Objects stay, and those that `git gc` packed are still there in another form. An object that is there as it
-        // was before needs no undo: a redo does not remove again what `git gc` removed and the undo brought back.
-        if is_object(&change.path) && (change.before.is_absent() || node_at(&change.path)? == change.before) {
-            continue;
-        }
-        if !view.says_the_same(&change.after, &change.path)? {
-            return Ok(Some(format!("`{}` changed in the meantime", change.path.display())));
-        }
-    }
-    Ok(None)
 }
 
 /// The mode, the owner and the attributes of `target`, but where they changed since `after`: that stays.

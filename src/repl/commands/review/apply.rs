@@ -8,12 +8,12 @@ use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, MergeOutlook, Review, ReviewBody, ReviewDecision, ReviewEnd,
-    ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files, unreached_file,
+    ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files,
 };
 use crate::workspace::{
     ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, FileAttrs,
-    FileChange, FoundConflicts, GitEvent, GitFileKind, LargeLoss, MovedChanges, PathState, ResolvedPart,
-    SelectedPart, ShownChanges, StoredKind, TransactionLabel, View, Workspace,
+    FileChange, FoundConflicts, LargeLoss, MovedChanges, PathState, ResolvedPart, SelectedPart, ShownChanges,
+    TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,12 +76,9 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
                 file.care.extend(row.needs_care.then(|| row.line()));
-                if let Some(patch) = row.patch.as_ref().filter(|_| !is_in_words(event)) {
+                if let Some(patch) = row.patch.as_ref() {
                     let name = event.content_name();
-                    match patch.is_unreached {
-                        true => commits.push(unreached_file(file, &name, &patch.bytes)),
-                        false => commits.extend(commit_files(file, &name, &patch.bytes, &patch.runs_later)),
-                    }
+                    commits.extend(commit_files(file, &name, &patch.bytes, &patch.runs_later));
                     let left_out = format!("{} more bytes of {name} are not shown", patch.left_out);
                     file.facts.extend((patch.left_out > 0).then_some(left_out));
                 }
@@ -92,7 +89,7 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
         let after = files.iter().skip(at + 1).take_while(is_commit).count();
         files.splice(at + 1 + after..at + 1 + after, commits);
     }
-    for (repository, words) in view.moved_repository_facts(set, classes) {
+    for (repository, words) in view.moved_repository_facts(set) {
         let Some(file) = files.iter_mut().find(|file| file.path == repository) else { continue };
         file.facts.insert(0, words.clone());
         file.care.insert(0, words);
@@ -101,12 +98,6 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
     review.partial = !only.is_empty();
     (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
     Some(review)
-}
-
-/// True for a file of git whose text is among the rows of its repository.
-fn is_in_words(event: &GitEvent) -> bool {
-    let GitEvent::Stored { kind: StoredKind::StateFile(file), .. } = event else { return false };
-    GitFileKind::at(file) == Some(GitFileKind::Text)
 }
 
 /// Says where the workspace has something else now than the agent changed, and lets the person choose where both cannot be

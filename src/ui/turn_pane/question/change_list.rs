@@ -68,8 +68,7 @@ pub(super) enum ListSubject {
 impl ListSubject {
     /// The difference of the file has to be seen before all of the question was.
     pub(super) fn needs_difference(self, row: &ListedChange, file: &FileDiff) -> bool {
-        // To what has no name leads only who types its hash, and every `git commit --amend` leaves such objects.
-        let is_of_commit = || row.commit.as_ref().is_some_and(|patch| !patch.is_unreached);
+        let is_of_commit = || row.commit.is_some();
         match self {
             // What a yes leaves out is asked about again, by itself.
             ListSubject::Everything if row.is_left_out => false,

@@ -76,9 +76,7 @@ impl ChangeApproval {
     pub fn seen(mut self, losses: &[LargeLoss]) -> ChangeApproval {
         for loss in losses {
             match loss {
-                LargeLoss::Repository { path, .. }
-                | LargeLoss::History { path, .. }
-                | LargeLoss::Root { path, .. } => {
+                LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
                     self.losses.insert(path.clone());
                 }
                 LargeLoss::Files { files, bytes } => {
@@ -120,9 +118,7 @@ impl ChangeApproval {
     /// True when this loss was approved.
     pub fn allows(&self, loss: &LargeLoss) -> bool {
         match loss {
-            LargeLoss::Repository { path, .. }
-            | LargeLoss::History { path, .. }
-            | LargeLoss::Root { path, .. } => self.losses.contains(path),
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => self.losses.contains(path),
             LargeLoss::Files { files, bytes } => match self.files {
                 ApprovedFiles::None => false,
                 ApprovedFiles::Exactly(approved) => *files == approved,
@@ -230,9 +226,7 @@ impl ChangeClasses {
             all.extend(self.approved_with(set, &repository.path));
         }
         let at = |loss: &&LargeLoss| match loss {
-            LargeLoss::Repository { path: at, .. }
-            | LargeLoss::History { path: at, .. }
-            | LargeLoss::Root { path: at, .. } => at == path,
+            LargeLoss::Repository { path: at, .. } | LargeLoss::Root { path: at, .. } => at == path,
             LargeLoss::Files { .. } => false,
         };
         let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();
@@ -283,13 +277,11 @@ impl ChangeClasses {
     ) -> Result<(usize, u64), LargeLoss> {
         let part = set.part(|c| choice.contains_key(&c.path));
         let (files, bytes) = loss::removed(&part, counted);
-        if files == 0 {
-            return Ok(before);
-        }
         let (files, bytes) = (files + before.0, bytes + before.1);
-        if files > self.limit.files || bytes > self.limit.bytes {
+        if (files, bytes) != before && (files > self.limit.files || bytes > self.limit.bytes) {
             return Err(LargeLoss::Files { files, bytes });
         }
+        // A repository is a loss whose files are not counted.
         match loss::losses(&part, &self.roots, self.limit, counted).into_iter().next() {
             Some(loss) => Err(loss),
             None => Ok((files, bytes)),

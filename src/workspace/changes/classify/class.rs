@@ -43,6 +43,8 @@ pub struct ChangeClasses {
     pub(super) groups: Vec<TreeGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
+    /// The states of all repositories with pending changes, on both sides.
+    pub(super) repositories: Vec<Hash>,
     pub(super) roots: Vec<PathBuf>,
     pub(super) limit: LossLimit,
 }

@@ -193,9 +193,14 @@ impl<'a> ChangeClassifier<'a> {
     fn in_repository(&self, change: &FileChange) -> Option<ChangeClass> {
         let path = &*change.path;
         let repository = self.scope.set.repositories.of(path)?;
-        self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
+        let known = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
         if let Some(class) = self.by_facts(path) {
             return Some(class);
+        }
+        // Settings wait by what they say. A new repository has only what placet writes, or waits as a whole.
+        let waits = known.fate == RepositoryChangeKind::Changed && !path.ends_with("config");
+        if waits && self.scope.set.repositories.is_applied_by_name(path) {
+            return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why: "git obeys it".into() }));
         }
         if let Some(runner) = self.in_unfinished_module(path) {
             return Some(ChangeClass::RunsLater(runner));

@@ -98,17 +98,6 @@ pub(super) fn names(
     (found, unseen)
 }
 
-/// The files and links named `.git` below `root`; `None` where not all of it was looked at.
-pub(in crate::workspace) fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let unseen = walk(root, &SearchBounds::of_program(), &FILLED_IN_GIT, &mut |entry, _| {
-        if entry.file_name() == ".git" {
-            found.push(entry.path());
-        }
-    });
-    unseen.is_none().then_some(found)
-}
-
 /// Visits what is below `root` on its file system, level by level, as far as the bounds go, without the directories of these
 /// names in a repository. Returns why not all of it was
 /// visited.

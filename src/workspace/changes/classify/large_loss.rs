@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 pub enum LargeLoss {
     /// The repository at this path is removed: its history, with all that is only there.
     Repository { path: PathBuf, files: usize },
-    /// The repository at this path stays, without files that git needs to read its history.
-    History { path: PathBuf, files: usize },
     /// Every file that was in this root is removed, and what came instead is less.
     Root { path: PathBuf, files: usize },
     /// More files or bytes are deleted or overwritten than the loss limit allows.
@@ -25,10 +23,6 @@ impl LargeLoss {
             LargeLoss::Repository { path, files } => {
                 format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
             }
-            LargeLoss::History { path, files } => {
-                let path = visible::path_name(&name(path));
-                format!("removes files that the repository `{path}` needs ({})", counted(*files))
-            }
             LargeLoss::Root { path, files } => {
                 format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
             }
@@ -41,9 +35,9 @@ impl LargeLoss {
     /// The word that a person types to confirm: the name of the removed thing, where the name can be typed.
     pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let word = match self {
-            LargeLoss::Repository { path, .. }
-            | LargeLoss::History { path, .. }
-            | LargeLoss::Root { path, .. } => name(path).to_str().unwrap_or_default().to_string(),
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
+                name(path).to_str().unwrap_or_default().to_string()
+            }
             LargeLoss::Files { .. } => String::new(),
         };
         let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
@@ -53,9 +47,7 @@ impl LargeLoss {
     /// The flag that approves it where no question is possible.
     pub fn flag(&self) -> String {
         match self {
-            LargeLoss::Repository { path, .. }
-            | LargeLoss::History { path, .. }
-            | LargeLoss::Root { path, .. } => {
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
                 format!("--apply-protected {}", visible::path(path))
             }
             LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),

@@ -2,7 +2,6 @@
 
 use super::large_loss::LargeLoss;
 pub(super) use super::removed_repository::{removed_repository, removes_repository};
-use super::repository_loss;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
@@ -18,7 +17,6 @@ pub(super) fn losses(
 ) -> Vec<LargeLoss> {
     let mut losses: Vec<LargeLoss> =
         set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
-    losses.extend(repository_loss::repository_losses(set));
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
     let stated: BTreeSet<&Path> = paths_of(set, &losses, &|_| true);
     let (files, bytes) = removed(set, &|path| counted(path) && !stated.contains(path));
@@ -43,7 +41,7 @@ pub(super) fn paths_of<'a>(
     let mut paths: BTreeSet<&Path> = BTreeSet::new();
     for loss in losses {
         match loss {
-            LargeLoss::Repository { path, .. } | LargeLoss::History { path, .. } => {
+            LargeLoss::Repository { path, .. } => {
                 paths.extend(set.changes.iter().map(|c| &*c.path).filter(|at| at.starts_with(path)));
             }
             LargeLoss::Root { path, .. } => {
@@ -62,26 +60,11 @@ pub(super) fn paths_of<'a>(
     paths
 }
 
-/// Directories in which git stores an operation, until the operation ends.
-const OPERATIONS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
-
-/// True for a file of an operation whose directory is removed: git does so at its end, and a row says that it ended.
-fn is_of_ended_operation(set: &ChangeSet, path: &Path) -> bool {
-    let Some(repository) = set.repositories.nearest(path) else { return false };
-    let of = |name: &str| {
-        let dir = repository.join(name);
-        path.starts_with(&dir)
-            && set.get(&dir).is_some_and(|c| c.before.is_directory() && c.after.is_absent())
-    };
-    OPERATIONS.iter().any(|name| of(name))
-}
-
 /// Files that are removed, or that lose more than half of their content: an edit of many files is no loss.
 fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let moved = moved(set);
-    let is_judged =
-        |path: &Path| repository_loss::is_judged_there(set, path) || is_of_ended_operation(set, path);
-    let others = set.changes.iter().filter(move |c| !is_judged(&c.path));
+    // Of what git writes, only what a row names is ever removed: refs, staged files, stash entries.
+    let others = set.changes.iter().filter(|c| !set.repositories.is_written_by_git(&c.path));
     others.filter(move |c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
         c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size().div_ceil(2))

@@ -14,7 +14,6 @@ mod links;
 mod loss;
 mod merged_tree;
 mod removed_repository;
-mod repository_loss;
 mod scope;
 mod staying;
 mod tree_group;
@@ -24,7 +23,7 @@ mod waiting_repository;
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
-pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
+pub(in crate::workspace) use distant_links::forget as forget_links;
 pub use large_loss::LargeLoss;
 pub use tree_group::TreeGroup;
 
@@ -50,7 +49,7 @@ impl View {
         classes.by_path.retain(|path, _| !known.contains(path));
         classes.roots = self.roots().to_vec();
         classes.losses = loss::losses(set, &classes.roots, classes.limit, &|_| true);
-        classes.waiting = self.waiting_repositories(set, &classifier);
+        (classes.waiting, classes.repositories) = self.waiting_repositories(set, &classifier);
         let mut can_wait = classes.lost_paths(set);
         can_wait.extend(classes.runs_later().map(|(path, _)| path));
         if !can_wait.is_empty() {

@@ -129,6 +129,10 @@ pub fn prune(
                 pruned.bytes += size;
             }
         }
+        for one in &entry.git {
+            // Without its entry nobody looks for it.
+            drop(fs::remove_dir_all(journal.repository_record(one)));
+        }
         removed.entry(journal.dir.clone()).or_default().push(entry.id);
         bytes = bytes.saturating_sub(length);
         pruned.bytes += length;

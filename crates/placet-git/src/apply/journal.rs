@@ -1,0 +1,146 @@
+//! The journal of one change: what moves, how far it is, and which locks are ours. Written before anything moves.
+
+use super::{ApplyPlace, remove_all};
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use crate::repository_move::RepositoryMove;
+use crate::state::RefStorage;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How far an apply is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApplyPhase {
+    /// Locks may be held; items moved only where a name had to be free first. Recovery reverts.
+    Preparing,
+    /// Everything needed is on disk. Recovery completes.
+    Committing,
+    Done,
+}
+
+/// A lock that is ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum OwnLock {
+    /// Linked from a file of ours: it is ours while both are the same file.
+    Linked { lock: GitName, from: GitName },
+    /// Taken by `git update-ref` for us: it is ours while it is this file.
+    Taken { lock: GitName, device: u64, inode: u64, changed: (i64, i64) },
+    /// About to be taken by `git update-ref`, which writes this into it.
+    Expected { lock: GitName, content: GitName },
+}
+
+/// A journal in a directory of placet's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplyJournal {
+    #[serde(skip)]
+    directory: PathBuf,
+    pub phase: ApplyPhase,
+    pub git_dir: GitName,
+    pub title: GitName,
+    pub change: RepositoryMove,
+    pub(crate) locks: Vec<OwnLock>,
+}
+
+const FILE: &str = "journal.json";
+
+impl ApplyJournal {
+    pub(crate) fn create(place: ApplyPlace<'_>, change: &RepositoryMove) -> Result<ApplyJournal> {
+        fs::create_dir_all(place.journal).map_err(GitError::io("create", place.journal))?;
+        let journal = ApplyJournal {
+            directory: place.journal.to_path_buf(),
+            phase: ApplyPhase::Preparing,
+            git_dir: GitName::from(place.git_dir),
+            title: place.title.clone(),
+            change: change.clone(),
+            locks: Vec::new(),
+        };
+        journal.save()?;
+        Ok(journal)
+    }
+
+    /// Reads the journal in a directory.
+    pub fn load(directory: &Path) -> Result<ApplyJournal> {
+        let path = directory.join(FILE);
+        let bytes = fs::read(&path).map_err(GitError::io("read", &path))?;
+        let read = serde_json::from_slice::<ApplyJournal>(&bytes);
+        let mut journal = read.map_err(|error| GitError::Journal { path, why: error.to_string() })?;
+        journal.directory = directory.to_path_buf();
+        Ok(journal)
+    }
+
+    pub(crate) fn save(&self) -> Result<()> {
+        let (path, new) = (self.directory.join(FILE), self.directory.join("journal.new"));
+        let bytes = serde_json::to_vec(self)
+            .map_err(|error| GitError::Journal { path: path.clone(), why: error.to_string() })?;
+        let mut file = File::create(&new).map_err(GitError::io("create", &new))?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(GitError::io("write", &new))?;
+        fs::rename(&new, &path).map_err(GitError::io("write", &path))
+    }
+
+    pub(crate) fn set_phase(&mut self, phase: ApplyPhase) -> Result<()> {
+        self.phase = phase;
+        self.save()
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// An empty directory for what is needed only now.
+    pub(crate) fn scratch(&self) -> Result<PathBuf> {
+        let path = self.directory.join("scratch");
+        remove_all(&path)?;
+        fs::create_dir(&path).map_err(GitError::io("create", &path))?;
+        Ok(path)
+    }
+
+    pub(crate) fn remove_scratch(&self) -> Result<()> {
+        remove_all(&self.directory.join("scratch"))
+    }
+
+    /// Nothing happened.
+    pub(crate) fn discard(&self) -> Result<()> {
+        remove_all(&self.directory)
+    }
+
+    /// Whether no item can have moved before the commit.
+    pub(crate) fn is_unmoved(&self) -> bool {
+        super::ref_plan::RefPlan::of(&self.change, (2, 30)).early.is_empty()
+    }
+
+    /// Says before a transaction is prepared which locks it will take.
+    pub(crate) fn expect_locks(
+        &mut self,
+        updates: &super::ref_plan::RefUpdates,
+        git_dir: &Path,
+    ) -> Result<()> {
+        let locks = updates.locks(self.change.format.refs == RefStorage::Reftable);
+        for (name, content) in locks {
+            let path = git_dir.join(name.as_path());
+            if path.symlink_metadata().is_ok() {
+                return Err(GitError::Locked(path));
+            }
+            self.locks.push(OwnLock::Expected { lock: name, content });
+        }
+        self.save()
+    }
+
+    /// Says which files the prepared transaction holds.
+    pub(crate) fn record_ref_locks(&mut self, git_dir: &Path) -> Result<()> {
+        for lock in &mut self.locks {
+            let OwnLock::Expected { lock: name, .. } = lock else { continue };
+            if let Ok(meta) = git_dir.join(name.as_path()).symlink_metadata() {
+                *lock = OwnLock::Taken {
+                    lock: name.clone(),
+                    device: meta.dev(),
+                    inode: meta.ino(),
+                    changed: (meta.ctime(), meta.ctime_nsec()),
+                };
+            }
+        }
+        self.save()
+    }
+}

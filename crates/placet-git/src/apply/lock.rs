@@ -1,0 +1,143 @@
+//! Locks of git that placet takes by itself: a link from a file of ours, so that they can be told from any other.
+
+use super::journal::{ApplyJournal, OwnLock};
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A held lock of one file.
+#[derive(Debug)]
+pub(crate) struct FileLock {
+    file: PathBuf,
+    lock: PathBuf,
+    /// The same inode under a name of ours.
+    own: PathBuf,
+}
+
+impl FileLock {
+    /// Writes the new content.
+    pub(crate) fn fill(&self, content: &Path) -> Result<()> {
+        let mut from = File::open(content).map_err(GitError::io("open", content))?;
+        let mut to = File::create(&self.own).map_err(GitError::io("write", &self.own))?;
+        io::copy(&mut from, &mut to).map_err(GitError::io("write", &self.own))?;
+        if let Ok(old) = fs::metadata(&self.file) {
+            to.set_permissions(old.permissions()).map_err(GitError::io("write", &self.own))?;
+            // git looks again at files that are as new as the index. The new index must not be newer than the old one,
+            // or a change in the same moment would be missed.
+            let times = old.modified().map(|time| fs::FileTimes::new().set_modified(time));
+            times.and_then(|times| to.set_times(times)).map_err(GitError::io("write", &self.own))?;
+        }
+        to.sync_all().map_err(GitError::io("write", &self.own))
+    }
+
+    fn is_held(&self) -> bool {
+        same_file(&self.lock, &self.own)
+    }
+
+    fn commit(&self) -> Result<()> {
+        if self.is_held() {
+            fs::rename(&self.lock, &self.file).map_err(GitError::io("write", &self.file))?;
+        }
+        Ok(())
+    }
+
+    fn release(&self) {
+        if self.is_held() {
+            let _ = fs::remove_file(&self.lock);
+        }
+        let _ = fs::remove_file(&self.own);
+    }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (fs::symlink_metadata(one), fs::symlink_metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}
+
+/// All locks of an apply.
+#[derive(Debug, Default)]
+pub(crate) struct FileLocks(Vec<FileLock>);
+
+impl FileLocks {
+    /// Takes the lock of a file in a git directory, or refuses if it is held.
+    pub(crate) fn take(&mut self, journal: &mut ApplyJournal, git_dir: &Path, name: &str) -> Result<()> {
+        let file = git_dir.join(name);
+        let lock = git_dir.join(format!("{name}.lock"));
+        // Unique on this machine, and not left by another apply: its journal removes it.
+        let own = git_dir.join(format!("{name}.placet-{}", std::process::id()));
+        let (lock_name, from) = (GitName::from(lock.as_path()), GitName::from(own.as_path()));
+        journal.locks.push(OwnLock::Linked { lock: lock_name, from });
+        journal.save()?;
+        File::create(&own).map_err(GitError::io("create", &own))?;
+        let held = FileLock { file, lock, own };
+        match fs::hard_link(&held.own, &held.lock) {
+            Ok(()) => {
+                self.0.push(held);
+                Ok(())
+            }
+            Err(error) => {
+                let _ = fs::remove_file(&held.own);
+                Err(match error.kind() {
+                    io::ErrorKind::AlreadyExists => GitError::Locked(held.lock),
+                    _ => GitError::io("create", &held.lock)(error),
+                })
+            }
+        }
+    }
+
+    pub(crate) fn of(&self, git_dir: &Path) -> Option<&FileLock> {
+        self.0.iter().find(|lock| lock.file.parent() == Some(git_dir))
+    }
+
+    pub(crate) fn commit(&self) -> Result<()> {
+        self.0.iter().try_for_each(FileLock::commit)
+    }
+
+    pub(crate) fn release(&mut self) {
+        for lock in self.0.drain(..) {
+            lock.release();
+        }
+    }
+}
+
+/// Removes the locks of an apply that was killed, and no others. Returns those of which this cannot be told.
+pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
+    let git_dir = journal.git_dir.as_path();
+    let mut unknown = Vec::new();
+    for own in &journal.locks {
+        match own {
+            OwnLock::Linked { lock, from } => {
+                if same_file(lock.as_path(), from.as_path()) {
+                    let _ = fs::remove_file(lock.as_path());
+                }
+                let _ = fs::remove_file(from.as_path());
+            }
+            OwnLock::Taken { lock, device, inode, changed } => {
+                let path = git_dir.join(lock.as_path());
+                let is_it = fs::symlink_metadata(&path).is_ok_and(|meta| {
+                    (meta.dev(), meta.ino()) == (*device, *inode)
+                        && (meta.ctime(), meta.ctime_nsec()) == *changed
+                });
+                if is_it {
+                    let _ = fs::remove_file(&path);
+                }
+            }
+            OwnLock::Expected { lock, content } => {
+                let path = git_dir.join(lock.as_path());
+                match fs::read(&path) {
+                    Ok(bytes) if !bytes.is_empty() && bytes == content.as_bytes() => {
+                        let _ = fs::remove_file(&path);
+                    }
+                    Ok(_) => unknown.push(path),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    unknown
+}

@@ -1,0 +1,35 @@
+//! Makes the list of stash entries what it has to be: entries are pushed on top where that is enough.
+
+use super::ApplyPlace;
+use crate::error::Result;
+use crate::runner::{PlainRunner, run_one};
+use crate::state::StashEntry;
+use std::path::Path;
+
+const REF: &str = "refs/stash";
+
+pub(super) fn write(
+    place: ApplyPlace<'_>,
+    git_dir: &Path,
+    now: &[StashEntry],
+    after: &[StashEntry],
+) -> Result<()> {
+    // The newest is first: entries below what changes stay as they are, with their times.
+    let added = after.len().saturating_sub(now.len());
+    let is_push = after.get(added..) == Some(now);
+    let (pushed, mut top) = if is_push { (after.get(..added), now.first()) } else { (Some(after), None) };
+    if !is_push && let Some(old) = now.first() {
+        run_one(&PlainRunner, place.call(git_dir, &["update-ref", "-d", REF, &old.id.to_string()]))?;
+    }
+    for entry in pushed.into_iter().flatten().rev() {
+        let old = top.map(|old| old.id.to_string()).unwrap_or_default();
+        let mut call = place.call(git_dir, &["update-ref", "--create-reflog", "-m"]);
+        let message =
+            if entry.message.as_bytes().is_empty() { "stash".as_ref() } else { entry.message.as_os_str() };
+        call.args.push(message.to_os_string());
+        call.args.extend([REF.into(), entry.id.to_string().into(), old.into()]);
+        run_one(&PlainRunner, call)?;
+        top = Some(entry);
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! A transaction of refs that `git update-ref --stdin` holds between preparing and committing.
+//!
+//! If placet is killed, git reads the end of its input, gives the transaction up and removes its locks.
+
+use super::ApplyPlace;
+use super::ref_plan::RefUpdates;
+use crate::error::{GitError, Result};
+use crate::limit;
+use crate::runner::{GitOutput, PlainRunner};
+use rustix::process::{Pid, Signal};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+#[derive(Debug)]
+pub(crate) struct RefTransaction {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: Receiver<String>,
+    errors: Receiver<Vec<u8>>,
+}
+
+impl RefTransaction {
+    pub(super) fn start(place: ApplyPlace<'_>, git_dir: &Path) -> Result<RefTransaction> {
+        let message = place.message();
+        let call = place.call(git_dir, &["update-ref", "-m", &message, "--stdin", "-z"]);
+        let mut command = PlainRunner::command(&call);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(GitError::NotStarted)?;
+        let stdin = child.stdin.take();
+        let (say, answers) = mpsc::channel();
+        let (complain, errors) = mpsc::channel();
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(std::result::Result::ok) {
+                    if say.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        if let Some(stderr) = child.stderr.take() {
+            thread::spawn(move || {
+                let mut bytes = Vec::new();
+                let _ = stderr.take(limit::MESSAGE).read_to_end(&mut bytes);
+                let _ = complain.send(bytes);
+            });
+        }
+        Ok(RefTransaction { child, stdin, answers, errors })
+    }
+
+    /// Takes all locks and compares all old values.
+    pub(super) fn prepare(&mut self, updates: &RefUpdates) -> Result<()> {
+        let commands = [b"start\0", updates.commands.as_slice(), b"prepare\0"].concat();
+        self.send(&commands)?;
+        self.expect("start: ok")?;
+        self.expect("prepare: ok")
+    }
+
+    pub(super) fn commit(mut self) -> Result<()> {
+        self.send(b"commit\0")?;
+        let ended = self.expect("commit: ok");
+        self.stdin = None;
+        let _ = self.child.wait();
+        ended
+    }
+
+    /// Gives it up; git removes its locks.
+    pub(super) fn abort(mut self) {
+        self.stdin = None;
+        let _ = self.child.wait();
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        // A process that refused an update has ended, and its error output says why.
+        match self.stdin.as_mut().map(|stdin| stdin.write_all(bytes).and_then(|()| stdin.flush())) {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.failure()),
+        }
+    }
+
+    fn expect(&mut self, answer: &str) -> Result<()> {
+        match self.answers.recv_timeout(limit::TRANSFER_TIME) {
+            Ok(line) if line == answer => Ok(()),
+            _ => Err(self.failure()),
+        }
+    }
+
+    fn failure(&mut self) -> GitError {
+        self.stdin = None;
+        if let Ok(None) = self.child.try_wait()
+            && let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+        {
+            // TERM lets git remove its locks.
+            let _ = rustix::process::kill_process_group(group, Signal::TERM);
+        }
+        let _ = self.child.wait();
+        let stderr = self.errors.recv_timeout(limit::READ_TIME).unwrap_or_default();
+        GitOutput { status: 1, stdout: Vec::new(), stderr }.failure("update-ref")
+    }
+}

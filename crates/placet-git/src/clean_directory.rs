@@ -1,0 +1,296 @@
+//! A clean git directory: copies of what git reads to know a state, with a configuration of placet's.
+//!
+//! Nothing in it was written by the author of the repository but data: no hook, no setting, no attribute and no
+//! alternate of theirs has an effect, except that objects are read from their store and its alternates.
+
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use crate::limit;
+use crate::object_id::ObjectFormat;
+use crate::runner::{GitCall, GitRunner, run_one};
+use crate::source::{FileIdentity, RepositorySource, SourceFile, SourceKind};
+use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A clean git directory, which the caller removes with the scratch directory that it is in.
+#[derive(Debug)]
+pub(crate) struct CleanDirectory {
+    pub(crate) path: PathBuf,
+    pub(crate) format: RepositoryFormat,
+    pub(crate) checkouts: Vec<CheckoutName>,
+    pub(crate) shallow: Option<GitName>,
+    /// What the files were when they were copied.
+    pub(crate) identities: Vec<(PathBuf, FileIdentity)>,
+    /// Symbolic refs whose target does not exist are not listed by git.
+    pub(crate) symbolic: Vec<(GitName, RefTarget)>,
+    /// Links, FIFOs and devices among the refs.
+    pub(crate) unreadable: Vec<GitName>,
+    loose: usize,
+}
+
+impl CleanDirectory {
+    /// Copies a repository's state into a directory that does not exist yet.
+    pub(crate) fn copy(
+        source: &dyn RepositorySource,
+        path: &Path,
+        runner: &dyn GitRunner,
+    ) -> Result<CleanDirectory> {
+        if source.identity(Path::new("HEAD"))?.is_none() || source.identity(Path::new("objects"))?.is_none() {
+            return Err(GitError::NoRepository);
+        }
+        // git opens each pack when it looks for any object.
+        refuse_special(source, Path::new("objects/pack"))?;
+        fs::create_dir_all(path).map_err(GitError::io("create", path))?;
+        let format = format_of(source, path, runner)?;
+        make(path, &format, &source.stores())?;
+        let mut clean = CleanDirectory {
+            path: path.to_path_buf(),
+            format,
+            checkouts: vec![CheckoutName::Main],
+            shallow: None,
+            identities: Vec::new(),
+            symbolic: Vec::new(),
+            unreadable: Vec::new(),
+            loose: 0,
+        };
+        // Loose refs before packed ones, as git reads them: a ref that is packed meanwhile is in one of them.
+        clean.refs(source, Path::new("refs"), 0)?;
+        clean.file(source, Path::new("packed-refs"), limit::TABLE)?;
+        clean.reftables(source, Path::new("reftable"))?;
+        clean.shallow =
+            clean.file(source, Path::new("shallow"), limit::TABLE)?.map(|f| GitName::new(&f.bytes));
+        clean.file(source, Path::new("logs/refs/stash"), limit::TABLE)?;
+        clean.checkout(source, &CheckoutName::Main)?;
+        for entry in source.entries(Path::new("worktrees"))? {
+            if entry.kind == SourceKind::Directory {
+                clean.linked(source, CheckoutName::Linked(entry.name))?;
+            }
+        }
+        Ok(clean)
+    }
+
+    fn linked(&mut self, source: &dyn RepositorySource, name: CheckoutName) -> Result<()> {
+        let directory = name.directory();
+        if source.identity(&directory.join("HEAD"))?.is_none() {
+            return Ok(());
+        }
+        if self.checkouts.len() > limit::CHECKOUTS {
+            return Err(GitError::TooMany("linked worktrees", limit::CHECKOUTS));
+        }
+        self.checkout(source, &name)?;
+        self.refs(source, &directory.join("refs"), 0)?;
+        self.reftables(source, &directory.join("reftable"))?;
+        self.write(&directory.join("commondir"), b"../..\n")?;
+        self.write(&directory.join("gitdir"), b"/nonexistent/.git\n")?;
+        self.checkouts.push(name);
+        Ok(())
+    }
+
+    /// `HEAD`, and the index with the file that a split index shares.
+    fn checkout(&mut self, source: &dyn RepositorySource, name: &CheckoutName) -> Result<()> {
+        let directory = name.directory();
+        self.file(source, &directory.join("HEAD"), limit::REF)?;
+        self.file(source, &directory.join("index"), limit::TABLE)?;
+        let names = source.entries(&directory)?;
+        for entry in names.iter().filter(|entry| entry.name.starts_with("sharedindex.")) {
+            self.file(source, &directory.join(entry.name.as_path()), limit::TABLE)?;
+        }
+        Ok(())
+    }
+
+    fn refs(&mut self, source: &dyn RepositorySource, directory: &Path, depth: usize) -> Result<()> {
+        if depth > limit::DEPTH {
+            return Err(GitError::TooMany("nested directories of refs", limit::DEPTH));
+        }
+        for entry in source.entries(directory)? {
+            let path = directory.join(entry.name.as_path());
+            match entry.kind {
+                SourceKind::Directory => self.refs(source, &path, depth + 1)?,
+                // git ignores locks, too.
+                SourceKind::File if entry.name.as_bytes().ends_with(b".lock") => {}
+                SourceKind::File => self.loose_ref(source, &path)?,
+                SourceKind::Link | SourceKind::Other => self.unreadable.push(GitName::from(path.as_path())),
+            }
+        }
+        Ok(())
+    }
+
+    fn loose_ref(&mut self, source: &dyn RepositorySource, path: &Path) -> Result<()> {
+        self.loose += 1;
+        if self.loose > limit::LOOSE_REFS {
+            return Err(GitError::TooMany("loose refs", limit::LOOSE_REFS));
+        }
+        let file = match self.file(source, path, limit::REF) {
+            Err(GitError::NotRegular(_) | GitError::TooLarge(..)) => None,
+            other => other?,
+        };
+        let Some(file) = file else {
+            self.unreadable.push(GitName::from(path));
+            return Ok(());
+        };
+        if let Some(target) = file.bytes.strip_prefix(b"ref:") {
+            let target = GitName::new(target.trim_ascii());
+            // A name outside of `refs` is a file that is not applied.
+            if !target.starts_with("refs/") {
+                self.unreadable.push(GitName::from(path));
+                return Ok(());
+            }
+            self.symbolic.push((GitName::from(path), RefTarget::Symbolic(target)));
+        }
+        Ok(())
+    }
+
+    fn reftables(&mut self, source: &dyn RepositorySource, directory: &Path) -> Result<()> {
+        for entry in
+            source.entries(directory)?.iter().filter(|entry| !entry.name.as_bytes().ends_with(b".lock"))
+        {
+            self.file(source, &directory.join(entry.name.as_path()), limit::TABLE)?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
+        let Some(file) = source.read(path, most)? else { return Ok(None) };
+        self.identities.push((path.to_path_buf(), file.identity));
+        self.write(path, &file.bytes)?;
+        Ok(Some(file))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let whole = self.path.join(path);
+        if let Some(parent) = whole.parent() {
+            fs::create_dir_all(parent).map_err(GitError::io("create", parent))?;
+        }
+        fs::write(&whole, bytes).map_err(GitError::io("write", &whole))
+    }
+
+    pub(crate) fn git_dir(&self, checkout: &CheckoutName) -> PathBuf {
+        self.path.join(checkout.directory())
+    }
+
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.identities.iter().any(|(copied, _)| copied == path)
+    }
+}
+
+/// Writes the configuration of a clean git directory, and `alternates` to the stores of objects.
+pub(crate) fn make(path: &Path, format: &RepositoryFormat, stores: &[PathBuf]) -> Result<()> {
+    for directory in ["objects/info", "objects/pack", "refs"] {
+        let directory = path.join(directory);
+        fs::create_dir_all(&directory).map_err(GitError::io("create", &directory))?;
+    }
+    let is_new =
+        format.objects != ObjectFormat::Sha1 || format.refs != RefStorage::Files || format.promisor.is_some();
+    let mut config = format!("[core]\n\trepositoryformatversion = {}\n\tbare = true\n", u8::from(is_new));
+    if is_new {
+        config.push_str("[extensions]\n");
+    }
+    if format.objects == ObjectFormat::Sha256 {
+        config.push_str("\tobjectformat = sha256\n");
+    }
+    if format.refs == RefStorage::Reftable {
+        config.push_str("\trefstorage = reftable\n");
+    }
+    if format.promisor.is_some() {
+        config.push_str("\tpartialclone = placet\n[remote \"placet\"]\n\tpromisor = true\n");
+    }
+    let alternates = stores.iter().flat_map(|store| alternate_line(store)).collect();
+    let head: &[u8] = if format.refs == RefStorage::Files {
+        b"ref: refs/heads/main\n"
+    } else {
+        b"ref: refs/heads/.invalid\n"
+    };
+    let files =
+        [("config", config.into_bytes()), ("objects/info/alternates", alternates), ("HEAD", head.to_vec())];
+    for (name, bytes) in files {
+        let file = path.join(name);
+        fs::write(&file, bytes).map_err(GitError::io("write", &file))?;
+    }
+    Ok(())
+}
+
+/// Of a repository's settings only its format counts, and only where it is not the oldest one.
+fn format_of(
+    source: &dyn RepositorySource,
+    scratch: &Path,
+    runner: &dyn GitRunner,
+) -> Result<RepositoryFormat> {
+    let mut format =
+        RepositoryFormat { objects: ObjectFormat::Sha1, refs: RefStorage::Files, promisor: None };
+    let Some(config) = source.read(Path::new("config"), limit::GIT_FILE)? else { return Ok(format) };
+    let lower = config.bytes.to_ascii_lowercase();
+    if !lower.windows(10).any(|window| window == b"extensions") {
+        return Ok(format);
+    }
+    let copy = scratch.join("format");
+    fs::write(&copy, &config.bytes).map_err(GitError::io("write", &copy))?;
+    let call = GitCall::new(
+        scratch,
+        ["config", "--no-includes", "--list", "-z", "-f"]
+            .map(|a| a.as_ref())
+            .into_iter()
+            .chain([copy.as_os_str()]),
+    );
+    let listed = run_one(runner, call)?.stdout;
+    for setting in listed.split(|byte| *byte == 0) {
+        let (key, value) =
+            setting.split_at(setting.iter().position(|byte| *byte == b'\n').unwrap_or(setting.len()));
+        let value = value.get(1..).unwrap_or_default();
+        match key {
+            b"extensions.objectformat" if value.eq_ignore_ascii_case(b"sha256") => {
+                format.objects = ObjectFormat::Sha256
+            }
+            b"extensions.refstorage" if value.starts_with(b"reftable") => format.refs = RefStorage::Reftable,
+            b"extensions.partialclone" => format.promisor = Some(GitName::new(value)),
+            _ => {}
+        }
+    }
+    Ok(format)
+}
+
+/// A FIFO among the agent's objects would block git, and a device would feed it without an end.
+pub(crate) fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()> {
+    let mut number = 0;
+    for directory in source.entries(Path::new("objects"))? {
+        let path = Path::new("objects").join(directory.name.as_path());
+        match directory.kind {
+            SourceKind::Directory => {}
+            SourceKind::File => continue,
+            SourceKind::Link | SourceKind::Other => {
+                return Err(GitError::NotRegular(GitName::from(path.as_path()).escaped()));
+            }
+        }
+        number += refuse_special(source, &path)?;
+        if number > limit::OBJECT_FILES {
+            return Err(GitError::TooMany("files of objects", limit::OBJECT_FILES));
+        }
+    }
+    Ok(())
+}
+
+/// The number of files.
+fn refuse_special(source: &dyn RepositorySource, directory: &Path) -> Result<usize> {
+    let files = source.entries(directory)?;
+    match files.iter().find(|file| matches!(file.kind, SourceKind::Link | SourceKind::Other)) {
+        Some(file) => {
+            let path = directory.join(file.name.as_path());
+            Err(GitError::NotRegular(GitName::from(path.as_path()).escaped()))
+        }
+        None => Ok(files.len()),
+    }
+}
+
+/// A path that begins with a quote would be read as a quoted one, and one with a line end as two.
+fn alternate_line(store: &Path) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for byte in store.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b'\n' => line.extend(b"\\n"),
+            _ => line.push(*byte),
+        }
+    }
+    line.extend(b"\"\n");
+    line
+}

@@ -1,0 +1,327 @@
+//! Three states, item by item: what only the agent moved is applied, what only the person moved is left alone, and what
+//! both moved is a conflict.
+
+use crate::error::GitError;
+use crate::git_name::GitName;
+use crate::group::branches_to_return_to;
+use crate::object_id::ObjectId;
+use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
+use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry, resolve_by};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An item of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RepositoryItem {
+    Ref(GitName),
+    OwnRef(CheckoutName, GitName),
+    Head(CheckoutName),
+    /// A path of an index.
+    Index(CheckoutName, GitName),
+    Stash,
+    File(GitName),
+}
+
+impl RepositoryItem {
+    fn words(&self) -> String {
+        match self {
+            RepositoryItem::Ref(name) | RepositoryItem::OwnRef(_, name) => name.escaped(),
+            RepositoryItem::Head(_) => "HEAD".into(),
+            RepositoryItem::Index(_, path) => format!("the staged entry `{}`", path.escaped()),
+            RepositoryItem::Stash => "the stash".into(),
+            RepositoryItem::File(name) => format!("`{}`", name.escaped()),
+        }
+    }
+
+    pub(crate) fn conflict(&self) -> GitError {
+        GitError::Conflict(self.words())
+    }
+
+    pub(crate) fn changed(&self) -> GitError {
+        GitError::Changed(self.words())
+    }
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// From the person's state to what it becomes.
+    pub moved: RepositoryMove,
+    /// What only the person moved.
+    pub left_alone: BTreeSet<RepositoryItem>,
+    /// What both moved, each to something else.
+    pub conflicts: BTreeSet<RepositoryItem>,
+    /// Where the person's `HEAD`s are.
+    pub(crate) heads: BTreeMap<CheckoutName, Head>,
+}
+
+impl Comparison {
+    /// Compares the base, which both started from, with the person's state and the agent's.
+    #[must_use]
+    pub fn of(base: &RepositoryState, person: &RepositoryState, agent: &RepositoryState) -> Comparison {
+        let states = [base, person, agent];
+        Comparison::with_commits(states, &|name| commit_of_agent(states, name))
+    }
+
+    /// `commit_of` says to which commit the index of a checkout belongs after the move.
+    fn with_commits(
+        states: [&RepositoryState; 3],
+        commit_of: &dyn Fn(&CheckoutName) -> Option<ObjectId>,
+    ) -> Comparison {
+        let [base, person, agent] = states;
+        let nothing = RepositoryMove::nothing(person.format.clone());
+        let heads =
+            person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
+        let (left_alone, conflicts) = (BTreeSet::new(), BTreeSet::new());
+        let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads };
+        comparison.moved.refs =
+            comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
+        let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();
+        for name in names {
+            comparison.checkout(states, name, commit_of(name));
+        }
+        comparison.stash(&base.stash, &person.stash, &agent.stash);
+        let [b, p, a] = states.map(|state| &state.files.named);
+        comparison.moved.files = comparison.items(b, p, a, |name| RepositoryItem::File(name.clone()));
+        // A rebase returns to the branch on which it began, and would find another commit there.
+        for branch in branches_to_return_to(&comparison.moved.files) {
+            let [b, p, a] = states.map(|state| state.refs.get(&branch));
+            if p != b && p == a {
+                comparison.conflicts.insert(RepositoryItem::Ref(branch));
+            }
+        }
+        comparison
+    }
+
+    fn checkout(
+        &mut self,
+        [base, person, agent]: [&RepositoryState; 3],
+        name: &CheckoutName,
+        commit_of_index: Option<ObjectId>,
+    ) {
+        let [b, p, a] = [base, person, agent].map(|state| state.checkouts.get(name));
+        let heads = [b, p, a].map(|checkout| {
+            let head = checkout.map(|checkout| checkout.head.clone());
+            head.map(|head| (GitName::default(), head)).into_iter().collect::<BTreeMap<GitName, Head>>()
+        });
+        let [head_b, head_p, head_a] = &heads;
+        let mut found = CheckoutMove::default();
+        let item = |_: &GitName| RepositoryItem::Head(name.clone());
+        found.head = self.items(head_b, head_p, head_a, item).into_values().next();
+        let refs =
+            [b, p, a].map(|checkout| checkout.map(|checkout| checkout.own_refs.clone()).unwrap_or_default());
+        let [refs_b, refs_p, refs_a] = &refs;
+        found.own_refs =
+            self.items(refs_b, refs_p, refs_a, |own| RepositoryItem::OwnRef(name.clone(), own.clone()));
+        let none = IndexState::new();
+        let [index_b, index_p, index_a] =
+            [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
+        found.index =
+            self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
+        let moves_index = found.head.is_some() || !found.index.is_empty();
+        let person_head = p.map(|checkout| checkout.head.clone());
+        let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
+        let commit = match &head {
+            Some(Head::Branch(branch)) => resolve_by(branch, |name| match self.moved.refs.get(name) {
+                Some(moved) => moved.after.as_ref(),
+                None => person.refs.get(name),
+            }),
+            Some(Head::Detached(id)) => Some(*id),
+            None => None,
+        };
+        found.commit = Moved { before: person.head_commit(name), after: commit };
+        // An index belongs to the commit at HEAD: entries of another commit would undo what the person's branch got.
+        if moves_index && head.is_some() && commit != commit_of_index {
+            self.conflicts.insert(match head {
+                Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
+                    RepositoryItem::Ref(branch)
+                }
+                _ => RepositoryItem::Head(name.clone()),
+            });
+        }
+        if !found.is_empty() {
+            self.moved.checkouts.insert(name.clone(), found);
+        }
+    }
+
+    fn items<T: Clone + PartialEq>(
+        &mut self,
+        base: &BTreeMap<GitName, T>,
+        person: &BTreeMap<GitName, T>,
+        agent: &BTreeMap<GitName, T>,
+        item: impl Fn(&GitName) -> RepositoryItem,
+    ) -> MovedItems<T> {
+        let mut moved = MovedItems::new();
+        for name in different(base, agent) {
+            let (before, after) = (person.get(name), agent.get(name));
+            if before == after {
+                continue;
+            }
+            if before == base.get(name) {
+                moved.insert(name.clone(), Moved { before: before.cloned(), after: after.cloned() });
+            } else {
+                self.conflicts.insert(item(name));
+            }
+        }
+        for name in different(base, person) {
+            if agent.get(name) == base.get(name) {
+                self.left_alone.insert(item(name));
+            }
+        }
+        moved
+    }
+
+    /// Entries that the agent pushed are put on top of the person's, and those that it dropped are dropped there.
+    fn stash(&mut self, base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]) {
+        if agent == base || agent == person {
+            if person != base && agent != person {
+                self.left_alone.insert(RepositoryItem::Stash);
+            }
+            return;
+        }
+        let after = if person == base { Some(agent.to_vec()) } else { merged_stash(base, person, agent) };
+        match after {
+            Some(after) => {
+                self.moved.stash = Some(Moved { before: Some(person.to_vec()), after: Some(after) });
+            }
+            None => {
+                self.conflicts.insert(RepositoryItem::Stash);
+            }
+        }
+    }
+}
+
+/// The commit to which the agent's index belongs. A view shows the person's present value of what the agent did not move, and the
+/// agent has worked on that of the base.
+fn commit_of_agent([base, person, agent]: [&RepositoryState; 3], name: &CheckoutName) -> Option<ObjectId> {
+    let head = |state: &RepositoryState| state.checkouts.get(name).map(|checkout| checkout.head.clone());
+    let own = if head(agent) == head(person) { head(base).or(head(agent)) } else { head(agent) };
+    match own? {
+        Head::Detached(id) => Some(id),
+        Head::Branch(branch) => {
+            let of_then = |name: &GitName| match agent.refs.get(name) {
+                shown if shown == person.refs.get(name) => base.refs.get(name),
+                own => own,
+            };
+            resolve_by(&branch, of_then).or(agent.resolve(&branch))
+        }
+    }
+}
+
+fn merged_stash(base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]) -> Option<Vec<StashEntry>> {
+    let kept = |list: &[StashEntry], of: &[StashEntry]| -> Vec<StashEntry> {
+        list.iter().filter(|entry| of.contains(entry)).cloned().collect()
+    };
+    // What both still have must be in the same order, and what the agent added must be on top.
+    if kept(agent, base) != kept(base, agent) || kept(person, base) != kept(base, person) {
+        return None;
+    }
+    let added = agent.iter().take_while(|entry| !base.contains(entry)).cloned().collect::<Vec<_>>();
+    if added.len() + kept(agent, base).len() != agent.len() {
+        return None;
+    }
+    let dropped = |entry: &StashEntry| base.contains(entry) && !agent.contains(entry);
+    Some(added.into_iter().chain(person.iter().filter(|entry| !dropped(entry)).cloned()).collect())
+}
+
+/// Names whose values differ. Both maps are sorted, so that equal ones cost one walk.
+pub(crate) fn different<'a, T: PartialEq>(
+    one: &'a BTreeMap<GitName, T>,
+    other: &'a BTreeMap<GitName, T>,
+) -> Vec<&'a GitName> {
+    let mut names = Vec::new();
+    let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
+    loop {
+        match (ones.peek(), others.peek()) {
+            (None, None) => return names,
+            (Some((a, x)), Some((b, y))) if a == b => {
+                if x != y {
+                    names.push(*a);
+                }
+                ones.next();
+                others.next();
+            }
+            (Some((a, _)), other) if other.is_none_or(|(b, _)| a < b) => {
+                names.push(*a);
+                ones.next();
+            }
+            (_, Some((b, _))) => {
+                names.push(*b);
+                others.next();
+            }
+            (Some(_), None) => {
+                ones.next();
+            }
+        }
+    }
+}
+
+impl Comparison {
+    /// Compares a change that was applied with a state: what is still at `before` can be moved to `after`.
+    #[must_use]
+    pub fn again(change: &RepositoryMove, now: &RepositoryState) -> Comparison {
+        let base = change.put_on(now, Side::Before);
+        let goal = change.put_on(now, Side::After);
+        let commit_of = |name: &CheckoutName| match change.checkouts.get(name) {
+            Some(checkout) => checkout.commit.after,
+            None => now.head_commit(name),
+        };
+        Comparison::with_commits([&base, now, &goal], &commit_of)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+impl RepositoryMove {
+    /// A state with the items of this change as they were before or after it, and everything else as it is.
+    fn put_on(&self, now: &RepositoryState, side: Side) -> RepositoryState {
+        let mut state = now.clone();
+        put(&mut state.refs, &self.refs, side);
+        put(&mut state.files.named, &self.files, side);
+        for (name, change) in &self.checkouts {
+            if let Some(head) = &change.head {
+                match (one(head, side), state.checkouts.get_mut(name)) {
+                    (Some(head), Some(checkout)) => checkout.head = head.clone(),
+                    (Some(head), None) => {
+                        let checkout = crate::state::CheckoutState {
+                            head: head.clone(),
+                            own_refs: BTreeMap::new(),
+                            index: BTreeMap::new(),
+                        };
+                        state.checkouts.insert(name.clone(), checkout);
+                    }
+                    (None, _) => {
+                        state.checkouts.remove(name);
+                    }
+                }
+            }
+            if let Some(checkout) = state.checkouts.get_mut(name) {
+                put(&mut checkout.own_refs, &change.own_refs, side);
+                put(&mut checkout.index, &change.index, side);
+            }
+        }
+        if let Some(stash) = &self.stash {
+            state.stash = one(stash, side).cloned().unwrap_or_default();
+        }
+        state
+    }
+}
+
+fn one<T>(moved: &Moved<T>, side: Side) -> Option<&T> {
+    match side {
+        Side::Before => moved.before.as_ref(),
+        Side::After => moved.after.as_ref(),
+    }
+}
+
+fn put<T: Clone>(state: &mut BTreeMap<GitName, T>, items: &MovedItems<T>, side: Side) {
+    for (name, moved) in items {
+        match one(moved, side) {
+            Some(value) => state.insert(name.clone(), value.clone()),
+            None => state.remove(name),
+        };
+    }
+}

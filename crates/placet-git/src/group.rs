@@ -1,0 +1,243 @@
+//! What waits for an answer of its own, and what is applied of a change after the answers.
+
+use crate::compare::{Comparison, RepositoryItem};
+use crate::error::{GitError, Result};
+use crate::git_file::{GitFileClass, GitFileContent, class_of};
+use crate::git_name::GitName;
+use crate::object_id::ObjectId;
+use crate::question::branch_of;
+use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
+use crate::state::{CheckoutName, IndexEntry, RefTarget};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Items that are applied together or not at all, and only where the person said so by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WaitingGroup {
+    /// A file that runs or configures something.
+    File(GitName),
+    /// A rebase, merge, cherry-pick, revert, am or bisect: its state files with `HEAD`, index and branches.
+    Operation(CheckoutName),
+    /// A linked worktree that is registered or removed.
+    Worktree(GitName),
+    /// Index entries at which git no longer looks.
+    HiddenFiles(CheckoutName),
+}
+
+/// What is done with a ref.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefChoice {
+    LeaveOut,
+    /// Move it only to this commit, which the agent's ref contains.
+    UpTo(ObjectId),
+}
+
+/// What is done with items that both sides moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConflictRule {
+    /// Nothing is applied.
+    #[default]
+    Refuse,
+    /// They stay as the person has them, and a checkout with one of them stays as a whole.
+    LeaveOut,
+}
+
+/// The answers to a question.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    pub approved: BTreeSet<WaitingGroup>,
+    /// Refs that are not simply applied.
+    pub refs: BTreeMap<GitName, RefChoice>,
+    pub conflicts: ConflictRule,
+}
+
+impl WaitingGroup {
+    /// What waits in a change.
+    #[must_use]
+    pub fn all(moved: &RepositoryMove) -> BTreeSet<WaitingGroup> {
+        let mut groups = BTreeSet::new();
+        for name in moved.files.keys() {
+            groups.insert(match class_of(name) {
+                GitFileClass::Operation(checkout) | GitFileClass::OperationTrace(checkout) => {
+                    WaitingGroup::Operation(checkout)
+                }
+                GitFileClass::Worktree(name) => WaitingGroup::Worktree(name),
+                _ => WaitingGroup::File(name.clone()),
+            });
+        }
+        for (name, checkout) in &moved.checkouts {
+            if checkout.index.values().any(|moved| visibility(moved) != Visibility::Same) {
+                groups.insert(WaitingGroup::HiddenFiles(name.clone()));
+            }
+            if !checkout.own_refs.is_empty()
+                && checkout.own_refs.keys().any(|name| name.starts_with("refs/bisect/"))
+            {
+                groups.insert(WaitingGroup::Operation(name.clone()));
+            }
+            if let (CheckoutName::Linked(linked), Some(head)) = (name, &checkout.head)
+                && (head.before.is_none() || head.after.is_none())
+            {
+                groups.insert(WaitingGroup::Worktree(linked.clone()));
+            }
+        }
+        groups
+    }
+}
+
+/// Whether git looks at the file of an index entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Same,
+    Hidden,
+    Shown,
+}
+
+pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>) -> Visibility {
+    let hidden = |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
+    // A sparse checkout gets new entries without a file: there is nothing to hide.
+    let is_sparse = moved.before.is_none()
+        && moved.after.iter().flatten().all(|entry| entry.skip_worktree && !entry.assume_unchanged);
+    match (hidden(&moved.before), hidden(&moved.after)) {
+        (false, true) if !is_sparse => Visibility::Hidden,
+        (true, false) if moved.after.is_some() => Visibility::Shown,
+        _ => Visibility::Same,
+    }
+}
+
+/// The branches on which operations in these files began.
+pub(crate) fn branches_to_return_to(files: &MovedItems<GitFileContent>) -> Vec<GitName> {
+    let names = files.iter().filter(|(name, _)| name.as_bytes().ends_with(b"/head-name"));
+    let contents = names.flat_map(|(_, moved)| [&moved.before, &moved.after]).flatten();
+    contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))).collect()
+}
+
+impl Comparison {
+    /// The change that these answers apply.
+    pub fn selected(&self, selection: &Selection) -> Result<RepositoryMove> {
+        let mut change = self.moved.clone();
+        if let Some(item) = self.conflicts.first() {
+            if selection.conflicts == ConflictRule::Refuse {
+                return Err(item.conflict());
+            }
+            self.leave_conflicts(&mut change);
+        }
+        for group in WaitingGroup::all(&self.moved).difference(&selection.approved) {
+            self.leave_group(&mut change, group);
+        }
+        for (name, choice) in &selection.refs {
+            match (choice, change.refs.get_mut(name)) {
+                (RefChoice::UpTo(id), Some(moved)) => moved.after = Some(RefTarget::Object(*id)),
+                (RefChoice::LeaveOut, _) => {
+                    change.refs.remove(name);
+                }
+                (RefChoice::UpTo(_), None) => {}
+            }
+            let target = match choice {
+                RefChoice::UpTo(id) => Some(*id),
+                RefChoice::LeaveOut => {
+                    self.moved.refs.get(name).and_then(|moved| moved.before.as_ref()?.object())
+                }
+            };
+            for (at, checkout) in &mut change.checkouts {
+                let head = checkout.head.as_ref().map_or(self.heads.get(at), |head| head.after.as_ref());
+                if branch_of(head) == Some(name) && self.moved.refs.contains_key(name) {
+                    checkout.commit.after = target;
+                }
+            }
+        }
+        change.refs.retain(|_, moved| moved.before != moved.after);
+        change.checkouts.retain(|_, checkout| !checkout.is_empty());
+        self.check_heads(&change)?;
+        Ok(change)
+    }
+
+    fn leave_conflicts(&self, change: &mut RepositoryMove) {
+        for item in &self.conflicts {
+            match item {
+                RepositoryItem::Ref(name) => {
+                    let on = |at: &CheckoutName, checkout: &CheckoutMove| {
+                        let now = self.heads.get(at);
+                        let (before, after) = match &checkout.head {
+                            Some(head) => (head.before.as_ref(), head.after.as_ref()),
+                            None => (now, now),
+                        };
+                        branch_of(before) == Some(name) || branch_of(after) == Some(name)
+                    };
+                    change.checkouts.retain(|at, checkout| !on(at, checkout));
+                }
+                RepositoryItem::Head(checkout)
+                | RepositoryItem::OwnRef(checkout, _)
+                | RepositoryItem::Index(checkout, _) => {
+                    change.checkouts.remove(checkout);
+                }
+                RepositoryItem::Stash | RepositoryItem::File(_) => {}
+            }
+        }
+    }
+
+    fn leave_group(&self, change: &mut RepositoryMove, group: &WaitingGroup) {
+        match group {
+            WaitingGroup::File(name) => {
+                change.files.remove(name);
+            }
+            WaitingGroup::Operation(checkout) => {
+                let is_of_group = |name: &GitName| match class_of(name) {
+                    GitFileClass::Operation(of) | GitFileClass::OperationTrace(of) => of == *checkout,
+                    _ => false,
+                };
+                for branch in self.operation_branches(checkout) {
+                    change.refs.remove(&branch);
+                }
+                change.files.retain(|name, _| !is_of_group(name));
+                change.checkouts.remove(checkout);
+            }
+            WaitingGroup::Worktree(name) => {
+                change.files.retain(|file, _| class_of(file) != GitFileClass::Worktree(name.clone()));
+                change.checkouts.remove(&CheckoutName::Linked(name.clone()));
+            }
+            WaitingGroup::HiddenFiles(checkout) => {
+                let Some(checkout) = change.checkouts.get_mut(checkout) else { return };
+                for moved in checkout.index.values_mut() {
+                    let before = moved.before.iter().flatten().find(|entry| entry.stage == 0).cloned();
+                    for entry in moved.after.iter_mut().flatten().filter(|entry| entry.stage == 0) {
+                        entry.assume_unchanged =
+                            before.as_ref().is_some_and(|before| before.assume_unchanged);
+                        entry.skip_worktree = before.as_ref().is_some_and(|before| before.skip_worktree);
+                    }
+                }
+                checkout.index.retain(|_, moved| moved.before != moved.after);
+            }
+        }
+    }
+
+    /// The branches that an operation moves: those at `HEAD`, and the one that a rebase returns to.
+    fn operation_branches(&self, checkout: &CheckoutName) -> Vec<GitName> {
+        let mut branches: Vec<GitName> = Vec::new();
+        if let Some(head) = self.moved.checkouts.get(checkout).and_then(|checkout| checkout.head.as_ref()) {
+            branches.extend(
+                [branch_of(head.before.as_ref()), branch_of(head.after.as_ref())]
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
+        } else if let Some(branch) = self.heads.get(checkout).and_then(|head| branch_of(Some(head))) {
+            branches.push(branch.clone());
+        }
+        branches.extend(branches_to_return_to(&self.moved.files));
+        branches
+    }
+
+    /// A `HEAD` must not end on a branch that stays away.
+    fn check_heads(&self, change: &RepositoryMove) -> Result<()> {
+        for checkout in change.checkouts.values() {
+            let Some(branch) = checkout.head.as_ref().and_then(|head| branch_of(head.after.as_ref())) else {
+                continue;
+            };
+            let is_new = self.moved.refs.get(branch).is_some_and(|moved| moved.before.is_none());
+            if is_new && !change.refs.contains_key(branch) {
+                let words = format!("HEAD would be on `{}`, which is left out", branch.escaped());
+                return Err(GitError::Unsupported(words));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,413 @@
+//! Commits that are new or dropped, with their paths: a few calls of `git log` for all refs.
+
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use crate::limit;
+use crate::object_id::ObjectId;
+use crate::quarantine::lines;
+use crate::question::RepositoryQuestion;
+use crate::repository_move::Moved;
+use crate::runner::{GitCall, GitRunner, run_all, run_one};
+use crate::state::{CheckoutName, Head, IndexEntry, RefTarget, StashEntry};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// One commit. Subject and names are as in the repository: hostile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitFact {
+    pub id: ObjectId,
+    pub parents: Vec<ObjectId>,
+    pub author: GitName,
+    pub author_email: GitName,
+    pub committer_email: GitName,
+    pub subject: GitName,
+    /// All of the message.
+    pub message: GitName,
+    /// Against the first parent.
+    pub changes: Vec<PathChange>,
+}
+
+/// A path that a commit changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    pub path: GitName,
+    pub before: Option<(GitName, ObjectId)>,
+    pub after: Option<(GitName, ObjectId)>,
+    /// Lines; `None` for a binary file.
+    pub added: Option<u64>,
+    pub removed: Option<u64>,
+}
+
+/// What several rows are made from.
+#[derive(Debug, Default)]
+pub(super) struct CommitLog {
+    pub(super) commits: Vec<CommitFact>,
+    pub(super) dropped: Vec<CommitFact>,
+    pub(super) more_commits: usize,
+    pub(super) more_dropped: usize,
+    pub(super) stash: BTreeMap<ObjectId, CommitFact>,
+    /// For each moved ref: commits that it has more, and fewer.
+    pub(super) counts: BTreeMap<(ObjectId, ObjectId), (usize, usize)>,
+    /// Entries of the commits at `HEAD`, before and after, for the paths of the index that move.
+    pub(super) trees: BTreeMap<(CheckoutName, Side), BTreeMap<GitName, (GitName, ObjectId)>>,
+    /// For moved branches whose new commits do not say it: what is different in the commit that they lead to.
+    pub(super) tips: BTreeMap<(ObjectId, ObjectId), Vec<PathChange>>,
+    /// Paths in which the commits at `HEAD` differ.
+    pub(super) between: BTreeMap<CheckoutName, Vec<PathChange>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Side {
+    Person,
+    Agent,
+}
+
+enum Asked {
+    New,
+    Dropped,
+    Stash,
+    Count(ObjectId, ObjectId),
+    Tree(CheckoutName, Side),
+    Between(CheckoutName),
+}
+
+const LOG: [&str; 12] = [
+    "log",
+    "--stdin",
+    "--ignore-missing",
+    "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00%B%x00",
+    "--raw",
+    "--numstat",
+    "--no-abbrev",
+    "-z",
+    "--no-renames",
+    "--diff-merges=first-parent",
+    "--no-ext-diff",
+    "--no-textconv",
+];
+
+impl CommitLog {
+    /// Whether the person's index has something that their commit at `HEAD` has not.
+    pub(super) fn has_staged(&self, question: &RepositoryQuestion, name: &CheckoutName) -> bool {
+        let Some(checkout) = question.person.checkouts.get(name) else { return false };
+        let none = BTreeMap::new();
+        let tree = self.trees.get(&(name.clone(), Side::Person)).unwrap_or(&none);
+        let is_same = |(path, entries): (&GitName, &Vec<IndexEntry>)| match entries.as_slice() {
+            [entry] => tree.get(path).is_some_and(|(mode, id)| *mode == entry.mode && *id == entry.id),
+            _ => false,
+        };
+        tree.len() != checkout.index.len() || !checkout.index.iter().all(is_same)
+    }
+
+    pub(super) fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<CommitLog> {
+        let asked = CommitLog::questions(question);
+        let (asked, calls): (Vec<Asked>, Vec<GitCall>) = asked.into_iter().unzip();
+        let mut log = CommitLog::default();
+        for (asked, output) in asked.into_iter().zip(run_all(runner, &calls)?) {
+            let out = &output.stdout;
+            match asked {
+                Asked::New => log.commits = parse_log(out)?,
+                Asked::Dropped => log.dropped = parse_log(out)?,
+                Asked::Stash => {
+                    log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect()
+                }
+                Asked::Count(old, id) => {
+                    let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
+                    if let [ahead, behind, ..] = words.as_slice() {
+                        log.counts.insert((old, id), (number(ahead)?, number(behind)?));
+                    }
+                }
+                Asked::Between(checkout) => {
+                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
+                    let changes = fields.chunks(2).filter_map(|pair| match pair {
+                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
+                        _ => None,
+                    });
+                    log.between.insert(checkout, changes.collect());
+                }
+                Asked::Tree(checkout, side) => {
+                    log.trees.insert((checkout, side), parse_tree(out));
+                }
+            }
+        }
+        // What was staged is the second parent of an entry, and untracked files are the third, if there are any.
+        let parts = log.stash.values().flat_map(|entry| entry.parents.iter().skip(1).copied());
+        let parts: Vec<ObjectId> = parts.collect();
+        if !parts.is_empty() {
+            let output = run_one(runner, stash_call(&question.quarantine.path, &parts))?.stdout;
+            log.stash.extend(parse_log(&output)?.into_iter().map(|commit| (commit.id, commit)));
+        }
+        log.count_the_rest(question, runner)?;
+        log.compare_tips(question, runner)?;
+        Ok(log)
+    }
+
+    /// The number of commits is exact where not all are listed.
+    fn count_the_rest(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
+        let (new, old) = moved_commits(question);
+        let sides = [
+            (&self.commits, &mut self.more_commits, new, Side::Person),
+            (&self.dropped, &mut self.more_dropped, old, Side::Agent),
+        ];
+        for (listed, more, tips_of, not) in sides {
+            if listed.len() < limit::LISTED_COMMITS {
+                continue;
+            }
+            let input = [lines(&tips_of, ""), lines(&tips(question, not), "^")].concat();
+            let call = GitCall::new(
+                &question.quarantine.path,
+                ["rev-list", "--count", "--stdin", "--ignore-missing"],
+            );
+            let output = run_one(runner, call.transfer().input(input))?;
+            *more = number(&output.stdout)?.saturating_sub(listed.len());
+        }
+        Ok(())
+    }
+
+    /// The rows of commits say what each changed against its first parent. Where a ref was somewhere else, as before an amend
+    /// or as the second parent of a merge, that is not what changes for who has the ref.
+    fn compare_tips(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
+        let parents: BTreeMap<ObjectId, Option<ObjectId>> =
+            self.commits.iter().map(|commit| (commit.id, commit.parents.first().copied())).collect();
+        let is_explained = |(old, id): (ObjectId, ObjectId)| {
+            let mut at = id;
+            while let Some(Some(parent)) = parents.get(&at) {
+                at = *parent;
+            }
+            at == old
+        };
+        let branches =
+            question.comparison.moved.refs.iter().filter(|(name, _)| name.starts_with("refs/heads/"));
+        let pair = |moved: &Moved<RefTarget>| {
+            Some((moved.before.as_ref()?.object()?, moved.after.as_ref()?.object()?))
+        };
+        let pairs: BTreeSet<(ObjectId, ObjectId)> = branches
+            .filter_map(|(_, moved)| pair(moved))
+            .filter(|pair| self.counts.contains_key(pair) && !is_explained(*pair))
+            .collect();
+        let call = |(old, id): &(ObjectId, ObjectId)| {
+            let args = ["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames"];
+            let mut call = GitCall::new(&question.quarantine.path, args).transfer();
+            call.args.extend([old.to_string().into(), id.to_string().into()]);
+            call
+        };
+        let calls: Vec<GitCall> = pairs.iter().map(call).collect();
+        for (pair, output) in pairs.into_iter().zip(run_all(runner, &calls)?) {
+            self.tips.insert(pair, parse_changes(&output.stdout));
+        }
+        Ok(())
+    }
+
+    fn questions(question: &RepositoryQuestion) -> Vec<(Asked, GitCall)> {
+        let git_dir = &question.quarantine.path;
+        let mut asked = Vec::new();
+        let (new, old) = moved_commits(question);
+        let known: Vec<ObjectId> = tips(question, Side::Person);
+        let call = |args: &[&str], tips: &[ObjectId], not: &[ObjectId], most: usize| {
+            let mut call = GitCall::new(git_dir, args).transfer();
+            call.args.push(format!("--max-count={most}").into());
+            call.input([lines(tips, ""), lines(not, "^")].concat())
+        };
+        if !new.is_empty() {
+            asked.push((Asked::New, call(&LOG, &new, &known, limit::LISTED_COMMITS)));
+        }
+        if !old.is_empty() {
+            let kept = tips(question, Side::Agent);
+            asked.push((Asked::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
+        }
+        let stash = changed_stash(question);
+        if !stash.is_empty() {
+            asked.push((Asked::Stash, stash_call(git_dir, &stash)));
+        }
+        for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
+            let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
+            call.args.push(format!("{id}...{old}").into());
+            asked.push((Asked::Count(old, id), call));
+        }
+        for name in question.person.checkouts.keys() {
+            let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
+            // A branch without a commit has no files.
+            let tree = |commit: Option<ObjectId>| {
+                commit.map_or(question.agent.format.objects.empty_tree().into(), |id| id.to_string())
+            };
+            let is_moved = question.agent.checkouts.get(name).is_some_and(|checkout| match &checkout.head {
+                Head::Branch(branch) => question.comparison.moved.refs.contains_key(branch),
+                Head::Detached(_) => false,
+            }) || question
+                .comparison
+                .moved
+                .checkouts
+                .get(name)
+                .is_some_and(|checkout| checkout.head.is_some());
+            if old != new && is_moved {
+                let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+                let mut call = GitCall::new(git_dir, args);
+                call.args.extend([tree(old).into(), tree(new).into()]);
+                asked.push((Asked::Between(name.clone()), call));
+            }
+        }
+        for (name, checkout) in &question.comparison.moved.checkouts {
+            if checkout.index.is_empty() && checkout.head.is_none() {
+                continue;
+            }
+            for (side, state) in [(Side::Person, &question.person), (Side::Agent, &question.agent)] {
+                let Some(commit) = state.head_commit(name) else { continue };
+                let mut call = GitCall::new(git_dir, ["ls-tree", "-r", "-z", "--full-tree"]);
+                call.args.push(commit.to_string().into());
+                // Whether a switch leaves something staged behind is a question about all paths.
+                let is_whole = side == Side::Person && checkout.head.is_some();
+                if !is_whole && checkout.index.len() <= limit::ARGUMENT_PATHS {
+                    call.args.push("--".into());
+                    call.args.extend(checkout.index.keys().map(|path| path.as_os_str().to_os_string()));
+                }
+                asked.push((Asked::Tree(name.clone(), side), call));
+            }
+        }
+        asked
+    }
+}
+
+fn stash_call(git_dir: &Path, commits: &[ObjectId]) -> GitCall {
+    let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
+    GitCall::new(git_dir, args).transfer().input(lines(commits, ""))
+}
+
+/// Entries that come or go.
+fn changed_stash(question: &RepositoryQuestion) -> Vec<ObjectId> {
+    let Some(stash) = &question.comparison.moved.stash else { return Vec::new() };
+    let [before, after] = [&stash.before, &stash.after].map(|list| list.as_deref().unwrap_or_default());
+    let missing = |list: &'_ [StashEntry], other: &'_ [StashEntry]| -> Vec<ObjectId> {
+        list.iter().filter(|entry| !other.contains(entry)).map(|entry| entry.id).collect()
+    };
+    [missing(after, before), missing(before, after)].concat()
+}
+
+/// Every tip of a side. What is no commit is ignored by git.
+fn tips(question: &RepositoryQuestion, side: Side) -> Vec<ObjectId> {
+    let (state, other) = match side {
+        Side::Person => (&question.person, &question.agent),
+        Side::Agent => (&question.agent, &question.person),
+    };
+    let heads: BTreeSet<ObjectId> = other.tips().into_iter().collect();
+    // Tips that both have do not matter for many refs; those that one has alone come first.
+    let mut tips = state.tips();
+    tips.extend(state.checkouts.keys().filter_map(|name| state.head_commit(name)));
+    let stash: BTreeSet<ObjectId> = state.stash.iter().map(|entry| entry.id).collect();
+    tips.retain(|id| !stash.contains(id));
+    tips.sort_by_key(|id| heads.contains(id));
+    tips.truncate(limit::EXCLUDED_TIPS);
+    tips
+}
+
+fn targets<'a>(question: &'a RepositoryQuestion) -> impl Iterator<Item = Moved<ObjectId>> + 'a {
+    let moved = &question.comparison.moved;
+    let own = moved.checkouts.values().flat_map(|checkout| checkout.own_refs.values());
+    let refs = moved.refs.values().chain(own).map(|moved| Moved {
+        before: moved.before.as_ref().and_then(RefTarget::object),
+        after: moved.after.as_ref().and_then(RefTarget::object),
+    });
+    let heads = moved.checkouts.iter().filter(|(_, checkout)| checkout.head.is_some()).map(|(name, _)| {
+        Moved { before: question.person.head_commit(name), after: question.agent.head_commit(name) }
+    });
+    refs.chain(heads)
+}
+
+fn moved_commits(question: &RepositoryQuestion) -> (Vec<ObjectId>, Vec<ObjectId>) {
+    let conflicts = question.comparison.conflicts.iter().filter_map(|item| match item {
+        crate::RepositoryItem::Ref(name) => question.agent.resolve(name),
+        _ => None,
+    });
+    let new: BTreeSet<ObjectId> =
+        targets(question).filter_map(|moved| moved.after).chain(conflicts).collect();
+    let old: BTreeSet<ObjectId> = targets(question).filter_map(|moved| moved.before).collect();
+    (new.difference(&old).copied().collect(), old.difference(&new).copied().collect())
+}
+
+/// Refs that moved from one object to another.
+fn moved_pairs(question: &RepositoryQuestion) -> BTreeSet<(ObjectId, ObjectId)> {
+    let pairs = question.comparison.moved.refs.iter().filter(|(name, _)| !name.starts_with("refs/tags/"));
+    pairs
+        .filter_map(|(_, moved)| Some((moved.before.as_ref()?.object()?, moved.after.as_ref()?.object()?)))
+        .filter(|(old, new)| old != new)
+        .collect()
+}
+
+fn number(bytes: &[u8]) -> Result<usize> {
+    let text = std::str::from_utf8(bytes.trim_ascii()).ok();
+    text.and_then(|text| text.parse().ok()).ok_or(GitError::Unexpected { command: "rev-list" })
+}
+
+/// Entries of `ls-tree -z`: `MODE TYPE ID<tab>PATH`.
+pub(crate) fn parse_tree(output: &[u8]) -> BTreeMap<GitName, (GitName, ObjectId)> {
+    let entries = output.split(|byte| *byte == 0).filter_map(|entry| {
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        let mut words = entry.get(..tab)?.split(|byte| *byte == b' ');
+        let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
+        Some((GitName::new(entry.get(tab + 1..)?), (GitName::new(mode), ObjectId::from_hex(id)?)))
+    });
+    entries.collect()
+}
+
+/// Commits of [`LOG`]: fields that end with NUL, then raw and numstat lines.
+fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
+    let mut fields = output.split(|byte| *byte == 0).peekable();
+    let mut commits: Vec<CommitFact> = Vec::new();
+    while let Some(field) = fields.next() {
+        let field = field.strip_prefix(b"\n").unwrap_or(field);
+        if let Some(id) = field.strip_prefix(b"\x01") {
+            let mut next = || fields.next().unwrap_or_default();
+            let ids =
+                |bytes: &[u8]| bytes.split(|byte| *byte == b' ').filter_map(ObjectId::from_hex).collect();
+            commits.push(CommitFact {
+                id: ObjectId::from_hex(id).ok_or(GitError::Unexpected { command: "log" })?,
+                parents: ids(next()),
+                author: GitName::new(next()),
+                author_email: GitName::new(next()),
+                committer_email: GitName::new(next()),
+                subject: GitName::new(next()),
+                message: GitName::new(next().trim_ascii()),
+                changes: Vec::new(),
+            });
+        } else if let (Some(raw), Some(commit)) = (field.strip_prefix(b":"), commits.last_mut()) {
+            let path = fields.next().unwrap_or_default();
+            commit.changes.extend(parse_raw(raw, path));
+        } else if let Some(commit) = commits.last_mut() {
+            take_lines(field, &mut commit.changes);
+        }
+    }
+    Ok(commits)
+}
+
+/// Raw and numstat lines of `diff-tree`.
+fn parse_changes(output: &[u8]) -> Vec<PathChange> {
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(field) = fields.next() {
+        match field.strip_prefix(b":") {
+            Some(raw) => changes.extend(parse_raw(raw, fields.next().unwrap_or_default())),
+            None => take_lines(field, &mut changes),
+        }
+    }
+    changes
+}
+
+/// `100644 100644 ID ID M`.
+fn parse_raw(raw: &[u8], path: &[u8]) -> Option<PathChange> {
+    let mut words = raw.split(|byte| *byte == b' ');
+    let (old_mode, new_mode) = (words.next()?, words.next()?);
+    let (old, new) = (ObjectId::from_hex(words.next()?)?, ObjectId::from_hex(words.next()?)?);
+    let side = |mode: &[u8], id: ObjectId| (!id.is_zero()).then(|| (GitName::new(mode), id));
+    let (before, after) = (side(old_mode, old), side(new_mode, new));
+    Some(PathChange { path: GitName::new(path), before, after, added: None, removed: None })
+}
+
+/// `ADDED<tab>REMOVED<tab>PATH`, with `-` for binary files.
+fn take_lines(field: &[u8], changes: &mut [PathChange]) {
+    let mut words = field.splitn(3, |byte| *byte == b'\t');
+    let (Some(added), Some(removed), Some(path)) = (words.next(), words.next(), words.next()) else { return };
+    let lines = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
+    if let Some(change) = changes.iter_mut().find(|change| change.path.as_bytes() == path) {
+        change.added = lines(added);
+        change.removed = lines(removed);
+    }
+}

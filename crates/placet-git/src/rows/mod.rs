@@ -1,0 +1,183 @@
+//! What a question shows, as facts: refs, commits, index, stash, files that wait. Sentences are made elsewhere.
+//!
+//! Everything is read from the quarantine, by hash. Each item that would be applied has a row.
+
+mod commits;
+mod index_rows;
+mod objects;
+mod operation;
+mod refs;
+
+pub(crate) use commits::parse_tree;
+pub use commits::{CommitFact, PathChange};
+pub use index_rows::{HiddenPaths, IndexFact, StagedState};
+pub use objects::ObjectFact;
+pub use operation::{OperationFact, OperationKind, OperationState};
+pub use refs::{RefFact, RefMovement};
+
+use crate::error::Result;
+use crate::git_file::{GitFileContent, worktree_path};
+use crate::git_name::GitName;
+use crate::group::WaitingGroup;
+use crate::object_id::ObjectId;
+use crate::question::RepositoryQuestion;
+use crate::repository_move::Moved;
+use crate::runner::GitRunner;
+use crate::state::{CheckoutName, Head, StashEntry};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// All rows of a question.
+#[derive(Clone, Debug)]
+pub struct RepositoryRows {
+    pub refs: Vec<RefFact>,
+    /// New commits, the newest first.
+    pub commits: Vec<CommitFact>,
+    /// Commits that no ref of the agent's leads to any more, and that the person's did.
+    pub dropped: Vec<CommitFact>,
+    /// Commits beyond [`CommitFact`]s that are listed.
+    pub more_commits: usize,
+    pub more_dropped: usize,
+    pub heads: Vec<HeadFact>,
+    pub index: BTreeMap<CheckoutName, Vec<IndexFact>>,
+    /// Paths in which the commits at `HEAD` differ and whose index entries stay: git shows them as staged from then on.
+    pub left_behind: BTreeMap<CheckoutName, Vec<GitName>>,
+    pub hidden: BTreeMap<CheckoutName, HiddenPaths>,
+    pub stash_added: Vec<StashFact>,
+    pub stash_dropped: Vec<StashFact>,
+    /// What new refs lead to that is no commit: annotated tags, and what they are about.
+    pub objects: BTreeMap<ObjectId, ObjectFact>,
+    pub files: BTreeMap<GitName, Moved<GitFileContent>>,
+    pub operations: Vec<OperationFact>,
+    pub worktrees: Vec<WorktreeFact>,
+    /// Submodules whose repositories appeared or went.
+    pub submodules: Vec<Moved<GitName>>,
+    pub not_carried: Vec<GitName>,
+}
+
+/// A `HEAD` that moves to another branch or commit.
+#[derive(Clone, Debug)]
+pub struct HeadFact {
+    pub checkout: CheckoutName,
+    pub moved: Moved<Head>,
+    /// The commit at `HEAD` afterwards; none on an unborn branch.
+    pub commit: Option<ObjectId>,
+    /// The person had something staged that is in no commit.
+    pub had_staged: bool,
+}
+
+/// A stash entry with the commit that it was made on.
+#[derive(Clone, Debug)]
+pub struct StashFact {
+    pub entry: StashEntry,
+    /// The commit that it was made on; that of what was staged; that of untracked files, if there are any.
+    pub parents: Vec<ObjectId>,
+    pub changes: Vec<PathChange>,
+    pub staged: Vec<PathChange>,
+    pub untracked: Vec<PathChange>,
+}
+
+impl StashFact {
+    fn of(entry: &StashEntry, log: &commits::CommitLog) -> StashFact {
+        let changes = |id: Option<&ObjectId>| {
+            id.and_then(|id| log.stash.get(id)).map(|commit| commit.changes.clone()).unwrap_or_default()
+        };
+        let parents = log.stash.get(&entry.id).map(|commit| commit.parents.clone()).unwrap_or_default();
+        StashFact {
+            entry: entry.clone(),
+            changes: changes(Some(&entry.id)),
+            staged: changes(parents.get(1)),
+            untracked: changes(parents.get(2)),
+            parents,
+        }
+    }
+}
+
+/// A linked worktree that is registered or removed.
+#[derive(Clone, Debug)]
+pub struct WorktreeFact {
+    pub name: GitName,
+    pub path: Option<PathBuf>,
+    pub head: Moved<Head>,
+}
+
+impl RepositoryRows {
+    /// Reads the rows: one start, whose calls do not depend on each other.
+    pub fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<RepositoryRows> {
+        let log = commits::CommitLog::read(question, runner)?;
+        let refs = refs::facts(question, &log);
+        let heads = question.comparison.moved.checkouts.iter().filter_map(|(name, checkout)| {
+            let moved = checkout.head.clone()?;
+            let commit = question.agent.head_commit(name);
+            Some(HeadFact {
+                checkout: name.clone(),
+                moved,
+                commit,
+                had_staged: log.has_staged(question, name),
+            })
+        });
+        let stash = question.comparison.moved.stash.as_ref();
+        let (before, after) = stash.map_or((&[][..], &[][..]), |stash| {
+            (stash.before.as_deref().unwrap_or_default(), stash.after.as_deref().unwrap_or_default())
+        });
+        let missing = |list: &[StashEntry], other: &[StashEntry]| -> Vec<StashFact> {
+            let changed = list.iter().filter(|entry| !other.contains(entry));
+            changed.map(|entry| StashFact::of(entry, &log)).collect()
+        };
+        Ok(RepositoryRows {
+            refs,
+            heads: heads.collect(),
+            index: index_rows::facts(question, &log),
+            left_behind: index_rows::left_behind(question, &log),
+            hidden: index_rows::hidden(question),
+            stash_added: missing(after, before),
+            stash_dropped: missing(before, after),
+            objects: objects::read(question, runner)?,
+            files: waiting_files(question),
+            operations: operation::facts(question),
+            worktrees: worktrees(question),
+            submodules: submodules(question),
+            not_carried: question.not_carried.clone(),
+            commits: log.commits,
+            dropped: log.dropped,
+            more_commits: log.more_commits,
+            more_dropped: log.more_dropped,
+        })
+    }
+}
+
+/// Files with an answer of their own, with their contents before and after.
+fn waiting_files(question: &RepositoryQuestion) -> BTreeMap<GitName, Moved<GitFileContent>> {
+    let files = &question.comparison.moved.files;
+    let own = files.iter().filter(|(name, _)| question.groups.contains(&WaitingGroup::File((*name).clone())));
+    own.map(|(name, moved)| (name.clone(), moved.clone())).collect()
+}
+
+fn worktrees(question: &RepositoryQuestion) -> Vec<WorktreeFact> {
+    let groups = question.groups.iter().filter_map(|group| match group {
+        WaitingGroup::Worktree(name) => Some(name),
+        _ => None,
+    });
+    groups
+        .map(|name| {
+            let checkout = question.comparison.moved.checkouts.get(&CheckoutName::Linked(name.clone()));
+            WorktreeFact {
+                name: name.clone(),
+                path: worktree_path(&question.agent.files, name)
+                    .or_else(|| worktree_path(&question.person.files, name)),
+                head: checkout
+                    .and_then(|checkout| checkout.head.clone())
+                    .unwrap_or(Moved { before: None, after: None }),
+            }
+        })
+        .collect()
+}
+
+fn submodules(question: &RepositoryQuestion) -> Vec<Moved<GitName>> {
+    let (person, agent) = (&question.person.files.modules, &question.agent.files.modules);
+    let added = agent.iter().filter(|name| !person.contains(name));
+    let added = added.map(|name| Moved { before: None, after: Some(name.clone()) });
+    let removed =
+        person.iter().filter(|name| !agent.contains(name) && question.base.files.modules.contains(name));
+    added.chain(removed.map(|name| Moved { before: Some(name.clone()), after: None })).collect()
+}

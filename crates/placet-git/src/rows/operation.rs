@@ -1,0 +1,110 @@
+//! A rebase, merge, cherry-pick, revert, am or bisect that the change begins, moves or ends.
+
+use crate::git_file::GitFiles;
+use crate::git_name::GitName;
+use crate::group::WaitingGroup;
+use crate::object_id::ObjectId;
+use crate::question::RepositoryQuestion;
+use crate::repository_move::Moved;
+use crate::state::CheckoutName;
+
+/// Which operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    Rebase,
+    Am,
+    Merge,
+    CherryPick,
+    Revert,
+    Bisect,
+}
+
+/// How far an operation is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationState {
+    pub kind: OperationKind,
+    /// The step at which it is, and all steps, where git counts them.
+    pub steps: Option<(usize, usize)>,
+    /// The branch that it returns to.
+    pub branch: Option<GitName>,
+    /// What is merged, picked or reverted.
+    pub commits: Vec<ObjectId>,
+}
+
+/// The operation of a checkout, before and after.
+#[derive(Clone, Debug)]
+pub struct OperationFact {
+    pub checkout: CheckoutName,
+    pub state: Moved<OperationState>,
+    /// The files that are applied with it.
+    pub files: Vec<GitName>,
+}
+
+pub(super) fn facts(question: &RepositoryQuestion) -> Vec<OperationFact> {
+    let checkouts = question.groups.iter().filter_map(|group| match group {
+        WaitingGroup::Operation(checkout) => Some(checkout),
+        _ => None,
+    });
+    checkouts
+        .map(|checkout| OperationFact {
+            checkout: checkout.clone(),
+            state: Moved {
+                before: state_of(&question.person.files, checkout),
+                after: state_of(&question.agent.files, checkout),
+            },
+            files: question
+                .comparison
+                .moved
+                .files
+                .keys()
+                .filter(|name| is_of(name, checkout))
+                .cloned()
+                .collect(),
+        })
+        .collect()
+}
+
+fn is_of(name: &GitName, checkout: &CheckoutName) -> bool {
+    use crate::git_file::{GitFileClass, class_of};
+    matches!(class_of(name), GitFileClass::Operation(of) | GitFileClass::OperationTrace(of) if of == *checkout)
+}
+
+fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState> {
+    let directory = checkout.directory();
+    let file = |name: &str| files.named.get(&GitName::from(directory.join(name).as_path()));
+    let text = |name: &str| file(name)?.bytes().map(|bytes| GitName::new(bytes.trim_ascii()));
+    let number = |name: &str| std::str::from_utf8(text(name)?.as_bytes()).ok()?.parse::<usize>().ok();
+    let has_below = |name: &str| {
+        let below = directory.join(name);
+        files.named.keys().any(|file| file.as_path().starts_with(&below))
+    };
+    let commits = |name: &str| {
+        let text = text(name).unwrap_or_default();
+        text.as_bytes().split(|byte| *byte == b'\n').filter_map(ObjectId::from_hex).collect::<Vec<_>>()
+    };
+    if has_below("rebase-merge") {
+        let steps = number("rebase-merge/msgnum").zip(number("rebase-merge/end"));
+        return Some(OperationState {
+            kind: OperationKind::Rebase,
+            steps,
+            branch: text("rebase-merge/head-name"),
+            commits: Vec::new(),
+        });
+    }
+    if has_below("rebase-apply") {
+        let kind =
+            if file("rebase-apply/applying").is_some() { OperationKind::Am } else { OperationKind::Rebase };
+        let steps = number("rebase-apply/next").zip(number("rebase-apply/last"));
+        let branch = text("rebase-apply/head-name");
+        return Some(OperationState { kind, steps, branch, commits: Vec::new() });
+    }
+    let signs = [
+        ("MERGE_HEAD", OperationKind::Merge),
+        ("CHERRY_PICK_HEAD", OperationKind::CherryPick),
+        ("REVERT_HEAD", OperationKind::Revert),
+        ("BISECT_LOG", OperationKind::Bisect),
+        ("BISECT_START", OperationKind::Bisect),
+    ];
+    let found = signs.into_iter().find(|(name, _)| file(name).is_some());
+    found.map(|(name, kind)| OperationState { kind, steps: None, branch: None, commits: commits(name) })
+}

@@ -1,0 +1,105 @@
+//! The entries of an index, as `git ls-files` lists them.
+
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use crate::object_id::{ObjectFormat, ObjectId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One entry. A path in conflict has up to three, with stages 1 to 3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexEntry {
+    pub stage: u8,
+    /// As git prints it: 100644, 100755, 120000 or 160000.
+    pub mode: GitName,
+    pub id: ObjectId,
+    /// `git add -N`: the path is announced, and has no content yet.
+    #[serde(default, skip_serializing_if = "is_unset")]
+    pub intent_to_add: bool,
+    /// git does not look whether the file changed.
+    #[serde(default, skip_serializing_if = "is_unset")]
+    pub assume_unchanged: bool,
+    #[serde(default, skip_serializing_if = "is_unset")]
+    pub skip_worktree: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_unset(flag: &bool) -> bool {
+    !flag
+}
+
+impl IndexEntry {
+    /// Whether git was told not to look at the file.
+    #[must_use]
+    pub fn hides_changes(&self) -> bool {
+        self.assume_unchanged || self.skip_worktree
+    }
+
+    #[must_use]
+    pub fn is_submodule(&self) -> bool {
+        self.mode.as_bytes() == b"160000"
+    }
+}
+
+/// Entries by path, in the order of their stages.
+pub type IndexState = BTreeMap<GitName, Vec<IndexEntry>>;
+
+/// Reads the output of `ls-files -s -v -z`.
+pub(super) fn parse(output: &[u8]) -> Result<IndexState> {
+    let mut index = IndexState::new();
+    for line in output.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        let (path, entry) = parse_line(line).ok_or(GitError::Unexpected { command: "ls-files" })?;
+        index.entry(path).or_default().push(entry);
+    }
+    Ok(index)
+}
+
+const MODES: [&[u8]; 4] = [b"100644", b"100755", b"120000", b"160000"];
+
+/// `H 100644 ID 0<tab>PATH`; a small letter is assume-unchanged, S is skip-worktree.
+fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let (head, path) = (line.get(..tab)?, line.get(tab + 1..)?);
+    let mut words = head.split(|byte| *byte == b' ');
+    let (tag, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let tag = *tag.first()?;
+    // git lists a damaged index, too, with entries that it would not write.
+    if !MODES.contains(&mode) || !path.split(|byte| *byte == b'/').all(is_plain) {
+        return None;
+    }
+    let entry = IndexEntry {
+        stage: stage.first()?.checked_sub(b'0')?,
+        mode: GitName::new(mode),
+        id: ObjectId::from_hex(id)?,
+        intent_to_add: false,
+        assume_unchanged: tag.is_ascii_lowercase(),
+        skip_worktree: tag.eq_ignore_ascii_case(&b'S'),
+    };
+    Some((GitName::new(path), entry))
+}
+
+/// No name leads out of the work tree, or into a git directory, also as Windows shortens it.
+fn is_plain(name: &[u8]) -> bool {
+    let is_of_git = [&b".git"[..], b"git~1"].iter().any(|git| name.eq_ignore_ascii_case(git));
+    !is_of_git && !matches!(name, b"" | b"." | b"..")
+}
+
+/// Whether an index may have entries with intent to add: they look like empty files, and the second version of the format
+/// has no place for the flag.
+pub(super) fn may_have_announced(header: &[u8], index: &IndexState, format: ObjectFormat) -> bool {
+    header.get(4..8) != Some(&[0, 0, 0, 2]) && {
+        let empty = ObjectId::from_hex(format.empty_blob().as_bytes());
+        index.values().flatten().any(|entry| Some(entry.id) == empty)
+    }
+}
+
+/// Marks what `diff-index --cached` against the empty tree does not list: an announced path is not in the next commit.
+pub(super) fn mark_announced(index: &mut IndexState, listed: &[u8], format: ObjectFormat) {
+    let listed: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
+    let empty = ObjectId::from_hex(format.empty_blob().as_bytes());
+    for (path, entries) in index {
+        for entry in entries.iter_mut().filter(|entry| entry.stage == 0 && Some(entry.id) == empty) {
+            entry.intent_to_add = !listed.contains(path.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Refs with their targets, as `git for-each-ref` lists them.
+
+use crate::error::{GitError, Result};
+use crate::git_name::GitName;
+use crate::object_id::ObjectId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a ref names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RefTarget {
+    Object(ObjectId),
+    /// Another ref, which may not exist.
+    Symbolic(GitName),
+}
+
+impl RefTarget {
+    #[must_use]
+    pub fn object(&self) -> Option<ObjectId> {
+        match self {
+            RefTarget::Object(id) => Some(*id),
+            RefTarget::Symbolic(_) => None,
+        }
+    }
+}
+
+/// Refs by their full names.
+pub type RefsState = BTreeMap<GitName, RefTarget>;
+
+pub(super) const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(symref)";
+
+/// Namespaces of refs that each checkout has for itself.
+pub(super) const OWN: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
+
+pub(crate) fn is_own_ref(name: &GitName) -> bool {
+    OWN.iter()
+        .any(|own| name.as_bytes().strip_prefix(own.as_bytes()).is_some_and(|rest| rest.starts_with(b"/")))
+}
+
+/// Reads the output of `for-each-ref` with [`FORMAT`].
+pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
+    let mut refs = RefsState::new();
+    for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let mut fields = line.splitn(3, |byte| *byte == 0);
+        let (Some(name), Some(id), Some(symref)) = (fields.next(), fields.next(), fields.next()) else {
+            return Err(GitError::Unexpected { command: "for-each-ref" });
+        };
+        let target = match symref {
+            b"" => RefTarget::Object(
+                ObjectId::from_hex(id).ok_or(GitError::Unexpected { command: "for-each-ref" })?,
+            ),
+            to => RefTarget::Symbolic(GitName::new(to)),
+        };
+        refs.insert(GitName::new(name), target);
+    }
+    Ok(refs)
+}
+
+/// The refs that `for-each-ref` warned about instead of listing them.
+pub(super) fn unreadable(warnings: &[u8]) -> Vec<GitName> {
+    let words: [&[u8]; 3] = [
+        b"warning: ignoring broken ref ",
+        b"warning: ignoring ref with broken name ",
+        b"warning: ignoring dangling symref ",
+    ];
+    let lines = warnings.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| words.iter().find_map(|words| line.strip_prefix(*words)).map(GitName::new))
+        .collect()
+}

@@ -1,0 +1,104 @@
+//! What the rows of a change have, as values.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
+mod support;
+
+use placet_git::{
+    OperationKind, PlainRunner, RefMovement, RepositoryQuestion, RepositoryRows, StagedState, WaitingGroup,
+};
+use support::{FUNCTIONS, Scene};
+
+fn read(before: &str, agent: &str) -> (Scene, RepositoryQuestion, RepositoryRows) {
+    let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
+    scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+    let question = scene.question().unwrap().unwrap();
+    let rows = RepositoryRows::read(&question, &PlainRunner).unwrap();
+    (scene, question, rows)
+}
+
+#[test]
+fn a_commit_has_its_subject_its_paths_and_its_branch() {
+    let (_scene, question, rows) = read("repository .", "echo two >> a.txt; git commit -qam \"Add two\"");
+    let [commit] = rows.commits.as_slice() else { panic!("{rows:#?}") };
+    assert_eq!(commit.subject.escaped(), "Add two");
+    let [change] = commit.changes.as_slice() else { panic!("{commit:#?}") };
+    assert_eq!((change.path.escaped().as_str(), change.added, change.removed), ("a.txt", Some(1), Some(0)));
+    let [fact] = rows.refs.as_slice() else { panic!("{rows:#?}") };
+    assert_eq!(fact.name.escaped(), "refs/heads/main");
+    assert_eq!(fact.commits, [commit.id]);
+    assert!(matches!(fact.movement, RefMovement::Moved { counts: Some((1, 0)), .. }));
+    assert!(rows.index.values().flatten().all(|fact| fact.state == StagedState::AsCommitted));
+    let patch = String::from_utf8(
+        question.tree_patch(commit.parents.first().copied(), Some(commit.id), &PlainRunner).unwrap(),
+    )
+    .unwrap();
+    assert!(patch.contains("+two"), "{patch}");
+}
+
+#[test]
+fn an_amend_names_the_commit_that_it_drops() {
+    let (_scene, _, rows) = read("repository .", "git commit -q --amend -m Again");
+    let subjects =
+        |commits: &[placet_git::CommitFact]| commits.iter().map(|c| c.subject.escaped()).collect::<Vec<_>>();
+    assert_eq!(
+        (subjects(&rows.commits), subjects(&rows.dropped)),
+        (vec!["Again".to_owned()], vec!["Second".to_owned()])
+    );
+}
+
+#[test]
+fn a_renamed_branch_is_one_row_and_a_deleted_one_another() {
+    let (_scene, _, rows) = read(
+        "repository .; git branch topic; git branch gone HEAD~1",
+        "git branch -m topic work; git branch -qD gone",
+    );
+    let words: Vec<String> = rows
+        .refs
+        .iter()
+        .map(|fact| match &fact.movement {
+            RefMovement::Renamed { from, .. } => format!("{} -> {}", from.escaped(), fact.name.escaped()),
+            RefMovement::Deleted(_) => format!("deleted {}", fact.name.escaped()),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(words, ["refs/heads/topic -> refs/heads/work", "deleted refs/heads/gone"]);
+}
+
+#[test]
+fn a_stopped_rebase_is_one_group_that_moves_nothing_without_its_answer() {
+    let before = "repository .; conflict; git switch -q topic";
+    let (scene, question, rows) = read(before, "git rebase -q main");
+    let [operation] = rows.operations.as_slice() else { panic!("{rows:#?}") };
+    let state = operation.state.after.clone().unwrap();
+    assert_eq!((state.kind, state.steps), (OperationKind::Rebase, Some((1, 1))));
+    assert_eq!(state.branch.unwrap().escaped(), "refs/heads/topic");
+    assert_eq!(question.groups.iter().filter(|group| matches!(group, WaitingGroup::Operation(_))).count(), 1);
+    let change = question.comparison.selected(&placet_git::Selection::default()).unwrap();
+    assert!(change.is_empty(), "{change:?}");
+    drop(scene);
+}
+
+#[test]
+fn a_stash_entry_has_its_changes() {
+    let (_scene, _, rows) = read("repository .", "echo x >> a.txt; git stash push -q -m Mine");
+    let [stash] = rows.stash_added.as_slice() else { panic!("{rows:#?}") };
+    assert!(stash.entry.message.escaped().ends_with("Mine"));
+    assert_eq!(stash.changes.iter().map(|change| change.path.escaped()).collect::<Vec<_>>(), ["a.txt"]);
+}
+
+#[test]
+fn what_is_not_carried_is_named() {
+    let (_scene, _, rows) =
+        read("repository .", "git tag x; echo x > .git/unknown; git gc -q; echo '#!' > .git/hooks/x");
+    let names: Vec<String> = rows.not_carried.iter().map(|name| name.escaped()).collect();
+    assert!(names.contains(&"unknown".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name.ends_with(".pack") || name.starts_with("hooks/")), "{names:?}");
+}
