@@ -1,6 +1,6 @@
 //! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
 
-use super::{commands, report};
+use super::report;
 use crate::config::{SettingKey, TrustRequirement};
 use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{ApiKeyRequirement, ProviderPreset, catalog, grammar};
@@ -58,16 +58,25 @@ fn protected_paths() -> String {
 fn command_line() -> String {
     let mut out = page("Command line");
     let mut root = super::args::command_for_help().term_width(100);
+    let shared: Vec<String> = root
+        .get_arguments()
+        .filter(|arg| arg.is_global_set() && !arg.is_hide_set())
+        .filter_map(|arg| arg.get_long().map(|name| format!("`--{name}`")))
+        .collect();
+    let _ = write!(out, "Every command also takes {} and `-v`: see the options of `placet`.\n\n", shared.join(", "));
     help(&mut out, &mut root, "placet");
     out
 }
 
+/// The options of every command are in the first text alone.
 fn help(out: &mut String, command: &mut clap::Command, name: &str) {
     let text = command.clone().bin_name(name).render_help().to_string();
     let trimmed: Vec<&str> = text.lines().map(str::trim_end).collect();
     let _ = write!(out, "## `{name}`\n\n```text\n{}\n```\n\n", trimmed.join("\n").trim_end());
     for sub in command.get_subcommands_mut() {
         let full = format!("{name} {}", sub.get_name());
+        let hidden = |arg: clap::Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
+        *sub = std::mem::take(sub).mut_args(hidden);
         help(out, sub, &full);
     }
 }
@@ -97,8 +106,7 @@ fn configuration() -> String {
         let kind = key.kind.describe();
         let _ = writeln!(out, "| `{}` | {kind} | {default} | {trust} | {} |", key.name, key.help);
     }
-    let _ =
-        write!(out, "\nThe file that `placet config init` writes:\n\n```toml\n{}```\n", commands::template());
+    out.push_str("\n`placet config init` writes a file with every key, as comments.\n");
     out
 }
 
