@@ -2,7 +2,7 @@
 
 # Format and lints, as the gate checks them
 check:
-    cargo fmt --check && cargo clippy --all-targets -- -D warnings
+    cargo fmt --all --check && cargo clippy --all-targets -- -D warnings
 
 # All tests, or those whose name contains one of the words: `just test sandbox:: jobs::`
 test *WORDS:
@@ -18,15 +18,16 @@ guide:
 
 # Reference pages and snapshot files, written again from the code; read the difference in git
 update:
-    PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens outputs
+    INSTA_UPDATE=always cargo test -p placet-ui -p placet-permission --lib
+    PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- reference screens outputs snapshot
 
 # Packages in target/packages: tarball, .deb, .rpm, npm, formulas, SBOM; `just dist --test` installs each in a clean root
 dist *FLAGS:
     .ci/dist {{ FLAGS }}
 
-# Builds and tests the crate as `cargo package` packs it, unpacked elsewhere
+# Packs every crate, and builds each from the packages of the others
 packed:
-    .ci/packed --test
+    .ci/packed --build
 
 # The pictures of the guide, from the real program; names the packages that are missing. `just pictures tour` makes some
 pictures *SCENES:

@@ -50,71 +50,46 @@ pub use embed::{
 // The modules below are public for the program, the tests, the benchmarks and the fuzz targets of placet itself. They
 // carry no promise.
 //
-// The map, from the ground up. A module uses only modules on lower floors; `tests/architecture.rs` checks it.
-//
-// | floor | modules |
-// |---|---|
-// | 8 programs | `cli`, `embed` |
-// | 7 composition | `app` |
-// | 6 shell | `repl` |
-// | 5 front ends | `ui`, `serve` |
-// | 4 agent | `agent` |
-// | 3 tools | `tools` |
-// | 2 resources | `provider`, `workspace`, `session`, `sandbox`, `media`, `storage`, `audit`, `hooks`, `mcp`, `metrics`, `guidance`, `checks` |
-// | 1 rules and plumbing | `permission`, `config`, `process`, `http` |
-// | 0 basic types | `conversation`, `text`, `private` |
+// A module uses only what comes after it: `cli` and `embed`, `app`, `repl`, `serve`, and then the crates;
+// `tests/architecture.rs` checks it. `docs/architecture.md` has the whole map.
 
 #[doc(hidden)]
-pub mod agent;
+pub use placet_agent as agent;
+#[doc(hidden)]
+pub use placet_checks as checks;
+#[doc(hidden)]
+pub use placet_config as config;
+#[doc(hidden)]
+pub use placet_config::keyring;
+#[doc(hidden)]
+pub use placet_http as http;
+#[doc(hidden)]
+pub use placet_mcp as mcp;
+#[doc(hidden)]
+pub use placet_media as media;
+#[doc(hidden)]
+pub use placet_permission as permission;
+#[doc(hidden)]
+pub use placet_process as process;
+#[doc(hidden)]
+pub use placet_provider as provider;
+#[doc(hidden)]
+pub use placet_sandbox as sandbox;
+#[doc(hidden)]
+pub use placet_session::{audit, guidance, hooks, metrics, session, storage};
+#[doc(hidden)]
+pub use placet_text::{conversation, private, text};
+#[doc(hidden)]
+pub use placet_tools as tools;
+#[doc(hidden)]
+pub use placet_ui as ui;
+#[doc(hidden)]
+pub use placet_workspace as workspace;
 #[doc(hidden)]
 pub mod app;
 #[doc(hidden)]
-pub mod audit;
-#[doc(hidden)]
-pub mod checks;
-#[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod config;
-#[doc(hidden)]
-pub mod conversation;
-#[doc(hidden)]
-pub mod guidance;
-#[doc(hidden)]
-pub mod hooks;
-#[doc(hidden)]
-pub mod http;
-#[doc(hidden)]
-pub mod keyring;
-#[doc(hidden)]
-pub mod mcp;
-#[doc(hidden)]
-pub mod media;
-#[doc(hidden)]
-pub mod metrics;
-#[doc(hidden)]
-pub mod permission;
-#[doc(hidden)]
-pub mod private;
-#[doc(hidden)]
-pub mod process;
-#[doc(hidden)]
-pub mod provider;
 #[doc(hidden)]
 pub mod repl;
 #[doc(hidden)]
-pub mod sandbox;
-#[doc(hidden)]
 pub mod serve;
-#[doc(hidden)]
-pub mod session;
-#[doc(hidden)]
-pub mod storage;
-#[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod tools;
-#[doc(hidden)]
-pub mod ui;
-#[doc(hidden)]
-pub mod workspace;

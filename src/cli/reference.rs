@@ -63,7 +63,11 @@ fn command_line() -> String {
         .filter(|arg| arg.is_global_set() && !arg.is_hide_set())
         .filter_map(|arg| arg.get_long().map(|name| format!("`--{name}`")))
         .collect();
-    let _ = write!(out, "Every command also takes {} and `-v`: see the options of `placet`.\n\n", shared.join(", "));
+    let _ = write!(
+        out,
+        "Every command also takes {} and `-v`: see the options of `placet`.\n\n",
+        shared.join(", ")
+    );
     help(&mut out, &mut root, "placet");
     out
 }

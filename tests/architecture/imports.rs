@@ -1,4 +1,4 @@
-//! Which file of `src/` uses which, through the re-exports of the folders' façades: what `use` says, and every path in
+//! Which file of a crate uses which, through the re-exports of the folders' façades: what `use` says, and every path in
 //! the code. Tests are left out.
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -21,9 +21,9 @@ struct Module {
     paths: BTreeSet<Segments>,
 }
 
-/// What the tests ask about one file of `src/`.
+/// What the tests ask about one file.
 pub struct SourceFacts {
-    /// Below `src/`.
+    /// Below the crate's `src/`, with the crate's name without `placet-` in front of it.
     pub file: String,
     pub types_with_methods: Vec<String>,
     pub string_errors: usize,
@@ -31,22 +31,51 @@ pub struct SourceFacts {
     module: Option<(Segments, Module)>,
 }
 
-/// All files of `src/`. Each is parsed once for all tests: without optimization that takes seconds.
-pub static FACTS: LazyLock<Vec<SourceFacts>> = LazyLock::new(|| {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The `src/` of each crate with the crate's name without `placet-`; the root's has none.
+pub fn roots() -> Vec<(String, PathBuf)> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut roots = vec![(String::new(), project.join("src"))];
+    for entry in std::fs::read_dir(project.join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().replace("placet-", "");
+        roots.push((name, path.join("src")));
+    }
+    roots.sort();
+    roots
+}
+
+pub fn files_below(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    collect(&root, &mut files);
+    collect(root, &mut files);
+    files.sort();
+    files
+}
+
+/// Names of the crates below `crates/`: in them, `crate` is the name.
+static CRATES: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| roots().into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect());
+
+/// All files. Each is parsed once for all tests: without optimization that takes seconds.
+pub static FACTS: LazyLock<Vec<SourceFacts>> = LazyLock::new(|| {
+    let of_root = |(name, root): (String, PathBuf)| {
+        files_below(&root).into_iter().map(move |path| (name.clone(), root.clone(), path))
+    };
+    let files: Vec<(String, PathBuf, PathBuf)> = roots().into_iter().flat_map(of_root).collect();
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         let parts = files.chunks(files.len().div_ceil(threads));
         let parts: Vec<_> = parts
-            .map(|part| scope.spawn(|| part.iter().map(|path| facts(path, &root)).collect::<Vec<_>>()))
+            .map(|part| {
+                scope.spawn(|| {
+                    part.iter().map(|(name, root, path)| facts(path, name, root)).collect::<Vec<_>>()
+                })
+            })
             .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
     })
 });
 
-/// All modules of `src/`.
+/// All modules.
 pub struct Sources {
     modules: BTreeMap<&'static Segments, &'static Module>,
 }
@@ -182,8 +211,8 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn facts(path: &Path, root: &Path) -> SourceFacts {
-    let below = path.strip_prefix(root).unwrap();
+fn facts(path: &Path, name: &str, root: &Path) -> SourceFacts {
+    let below = Path::new(name).join(path.strip_prefix(root).unwrap());
     let file = below.to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).unwrap();
     let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
@@ -360,7 +389,7 @@ impl<'a> Visit<'a> for Reader {
 fn anchored(own: &[String], path: &[String]) -> Option<Segments> {
     let first = path.first()?;
     let (mut at, mut rest) = match first.as_str() {
-        "crate" => (Vec::new(), &path[1..]),
+        "crate" => (own.iter().take(1).filter(|name| CRATES.contains(*name)).cloned().collect(), &path[1..]),
         "self" => (own.to_vec(), &path[1..]),
         "super" => (own.to_vec(), path),
         _ => return None,

@@ -1,0 +1,237 @@
+//! The request to the model: the fixed prefix, and a conversation that fits the window.
+//!
+//! The system prompt and the tools never change within a session, so that provider caches remain valid. A conversation
+//! that is too long is shortened locally, so that no state exists in which only a new start helps; [`super::reduce`]
+//! does this.
+
+use super::evicted::EvictedContent;
+use super::reduce::images::RequestImages;
+use super::reduce::rejected::RejectedContent;
+use super::reduce::shorten;
+use super::weight::{estimate, tokens};
+use placet_provider::{ModelRequest, ModelSpec};
+use placet_session::session::{Scratchpads, SessionStore};
+use placet_text::conversation::{Message, Part, ToolSpec};
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) struct ModelContext {
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    /// What the tools take in a request: to encode their schemas takes longer than all else that is measured for one.
+    tool_bytes: OnceLock<usize>,
+    pictures: RequestImages,
+    refused: RejectedContent,
+    scratchpads: Option<Arc<Scratchpads>>,
+    /// The most that may be sent, in estimated tokens; learned when a server reports that a request was too long.
+    most: Option<f64>,
+    /// The window as the server reported it, if it is smaller than the known window of the model.
+    reported_window: Option<u64>,
+    last: RequestSize,
+}
+
+/// The size of the last request: its estimate, and the room that it had.
+#[derive(Clone, Copy, Default)]
+struct RequestSize {
+    estimate: f64,
+    max_output: u64,
+}
+
+/// A request, and what was omitted from it, in sentences for the person.
+pub(crate) struct BuiltRequest {
+    pub(crate) request: ModelRequest,
+    pub(crate) notes: Vec<String>,
+    /// What is no longer in the model's context, or no longer complete.
+    pub(crate) out_of_view: EvictedContent,
+}
+
+impl ModelContext {
+    pub(crate) fn new(system: String, tools: Vec<ToolSpec>) -> ModelContext {
+        ModelContext {
+            system: system.into(),
+            tools: tools.into(),
+            tool_bytes: OnceLock::new(),
+            pictures: RequestImages::default(),
+            refused: RejectedContent::default(),
+            scratchpads: None,
+            most: None,
+            reported_window: None,
+            last: RequestSize::default(),
+        }
+    }
+
+    /// Only before the first request of a conversation: the beginning of requests must not change.
+    pub(crate) fn set_tools(&mut self, tools: Vec<ToolSpec>) {
+        (self.tools, self.tool_bytes) = (tools.into(), OnceLock::new());
+    }
+
+    pub(crate) fn system(&self) -> &Arc<str> {
+        &self.system
+    }
+
+    /// The sources of a request in addition to the messages: the session's pictures, and results that are stored whole.
+    pub(crate) fn set_sources(&mut self, store: Option<SessionStore>, scratchpads: Arc<Scratchpads>) {
+        self.pictures.read_from(store);
+        self.scratchpads = Some(scratchpads);
+    }
+
+    /// The last request was answered.
+    pub(crate) fn answered(&mut self) {
+        self.refused.answered();
+    }
+
+    /// From now on another list of messages is sent.
+    pub(crate) fn reset_rejected(&mut self) {
+        self.refused.begin_anew();
+    }
+
+    pub(crate) fn can_leave_out(&self, messages: &[Message]) -> bool {
+        self.refused.can_leave_out(messages)
+    }
+
+    /// The provider refused something in the messages. Returns a description of what is omitted for it, if anything
+    /// more can be omitted.
+    pub(crate) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+        self.refused.leave_out(messages)
+    }
+
+    /// For another model: the learned window of the last model, and what it refused, are useless now.
+    pub(crate) fn reset_for_model(&mut self) {
+        (self.most, self.reported_window) = (None, None);
+        self.refused.forget();
+        self.pictures.forget_refusals();
+    }
+
+    pub(crate) fn withhold(&mut self, hash: String, reason: String) {
+        self.pictures.withhold(hash, reason);
+    }
+
+    /// The pictures that the next request would contain: those that came since the last answer, or all of them if none
+    /// did.
+    pub(crate) fn suspect_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let new = self.sent_images(messages.get(self.refused.answered_messages()..).unwrap_or_default());
+        if new.is_empty() { self.sent_images(messages) } else { new }
+    }
+
+    fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let all = messages.iter().flat_map(Message::parts).filter_map(|p| match p {
+            Part::Image(image) if !self.pictures.is_withheld(&image.hash) => Some(image),
+            _ => None,
+        });
+        let mut seen = HashSet::new();
+        all.filter(|i| seen.insert(i.hash.clone())).map(|i| (i.hash.clone(), i.describe())).collect()
+    }
+
+    /// Omits the tool at `at` for the rest of the session and returns its name.
+    pub(crate) fn drop_tool(&mut self, at: usize) -> Option<String> {
+        let name = self.tools.get(at)?.name.clone();
+        self.tools =
+            self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
+        self.tool_bytes = OnceLock::new();
+        Some(name)
+    }
+
+    /// The server reported that the last request was too long, perhaps with its figures: the next request will be
+    /// smaller.
+    pub(crate) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
+        let reported: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
+        let smallest = reported.iter().copied().min().filter(|n| *n < model.window);
+        let most = match (reported.iter().copied().max(), reported.iter().copied().min()) {
+            // The server's count and its limit together correct the estimate.
+            (Some(counted), Some(limit)) if counted > limit => {
+                self.reported_window = smallest.or(self.reported_window);
+                let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
+                let used = counted.saturating_sub(self.last.max_output).max(1);
+                self.last.estimate * room as f64 / used as f64 * 0.95
+            }
+            (_, Some(limit)) if limit < model.window => {
+                self.reported_window = smallest;
+                limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
+            }
+            // The server reports nothing: well below a third, question and answer together, fits most windows at once.
+            _ => {
+                let total = self.last.estimate + self.last.max_output as f64;
+                self.reported_window = Some((total * 0.3) as u64);
+                self.last.estimate * 0.3
+            }
+        };
+        // Always smaller than the last request, or the server refuses the next one for the same reason.
+        self.most = Some(most.min(self.last.estimate * 0.9));
+    }
+
+    /// How many tokens of an answer leave room for the question.
+    fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
+        match self.reported_window {
+            Some(window) => wanted.min(window / 4),
+            None => wanted.min(model.window / 2),
+        }
+        .max(256)
+    }
+
+    /// Builds the request. `messages` does not change; cuts are made in a copy.
+    pub(crate) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> BuiltRequest {
+        let mut notes = Vec::new();
+        self.refused.request_sent(messages.len());
+        let mut copy = self.refused.without(messages).into_owned();
+        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
+        let max_output = self.output_room(model, max_output);
+        let fixed = tokens(self.fixed_bytes());
+        let window = self.reported_window.unwrap_or(model.window).min(model.window);
+        // The estimate is rough: 5 % of the window remain free for its error.
+        let room = (window.saturating_sub(max_output) as f64) * 0.95;
+        let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
+        let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
+        let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
+        // Only after shortening: pictures that were omitted need not be read from the session.
+        self.pictures.read(&mut copy, &unread, model, &mut notes);
+        if cut > 0 {
+            notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
+        }
+        self.last = RequestSize { estimate: estimate(&copy) + fixed, max_output };
+        let request = ModelRequest {
+            model: model.clone(),
+            system: Arc::clone(&self.system),
+            tools: Arc::clone(&self.tools),
+            messages: copy,
+            max_output,
+        };
+        let is_whole = cut == 0 && self.refused.is_empty();
+        let out_of_view = if is_whole {
+            EvictedContent::default()
+        } else {
+            EvictedContent::between(messages, &request.messages)
+        };
+        BuiltRequest { request, notes, out_of_view }
+    }
+
+    /// How many estimated tokens there are for messages.
+    pub(crate) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
+        let window = self.reported_window.unwrap_or(model.window).min(model.window);
+        let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
+        (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
+    }
+
+    /// The estimate of the last request, for a comparison with the provider's count.
+    pub(crate) fn last_estimate(&self) -> f64 {
+        self.last.estimate
+    }
+
+    pub(crate) fn fixed(&self) -> (f64, f64) {
+        (tokens(self.system.len()), tokens(self.fixed_bytes() - self.system.len()))
+    }
+
+    fn fixed_bytes(&self) -> usize {
+        let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
+        self.system.len() + self.tool_bytes.get_or_init(|| self.tools.iter().map(tool).sum())
+    }
+}
+
+/// The whole numbers in a server's message, thousands separators allowed.
+fn figures(message: &str) -> Vec<u64> {
+    let cleaned: String = message.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    cleaned.split(|c: char| !c.is_ascii_digit()).filter_map(|run| run.parse().ok()).collect()
+}
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

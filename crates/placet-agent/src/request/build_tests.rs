@@ -1,0 +1,194 @@
+use super::*;
+use placet_provider::ModelCapabilities;
+use placet_text::conversation::{
+    AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall,
+    Transcript,
+};
+
+fn model(window: u64) -> ModelSpec {
+    ModelSpec { name: "m".into(), window, capabilities: ModelCapabilities::default() }
+}
+
+fn context() -> ModelContext {
+    ModelContext::new("system".into(), Vec::new())
+}
+
+fn round(id: usize, bytes: usize) -> [Message; 2] {
+    let call = ToolCall {
+        id: CallId::new(format!("c{id}")),
+        name: "read_file".into(),
+        input: CallInput::parse("{}"),
+    };
+    let result = CallResult::text(&call, CallOutcome::Done, "x".repeat(bytes));
+    let answer = AssistantMessage { blocks: vec![AssistantBlock::Call(call)], ..AssistantMessage::default() };
+    [Message::Assistant(answer), Message::Results { results: vec![result] }]
+}
+
+fn long(turns: usize, rounds: usize, bytes: usize) -> Vec<Message> {
+    let mut out = Vec::new();
+    for turn in 0..turns {
+        out.push(Message::user(format!("question {turn}")));
+        for n in 0..rounds {
+            out.extend(round(turn * 100 + n, bytes));
+        }
+        let blocks = vec![AssistantBlock::Text { text: "answer".into() }];
+        out.push(Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }));
+    }
+    out.push(Message::user("the newest question"));
+    out
+}
+
+fn is_legal(messages: &[Message]) {
+    let mut transcript = Transcript::default();
+    for message in messages {
+        transcript.push(message.clone()).unwrap();
+    }
+}
+
+#[test]
+fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_in_it() {
+    for (turns, rounds, bytes) in [
+        (1, 1, 10),
+        (3, 5, 20_000),
+        (50, 4, 3_000),
+        (1, 1, 5_000_000),
+        (400, 0, 0),
+        (1, 200, 900),
+        (1, 2_000, 10),
+    ] {
+        for window in [4_000, 10_000, 200_000] {
+            let messages = long(turns, rounds, bytes);
+            let built = context().build(&messages, &model(window), 1_000);
+            is_legal(&built.request.messages);
+            let size = estimate(&built.request.messages) + 1_000.0;
+            assert!(size <= window as f64, "{turns} {rounds} {bytes} {window}: {size}");
+            let Some(Message::User { parts }) = built.request.messages.last() else {
+                panic!("the newest question")
+            };
+            assert_eq!(parts.last(), Some(&Part::text("the newest question")));
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_fits_is_sent_as_it_is() {
+    let messages = long(2, 2, 100);
+    let built = context().build(&messages, &model(200_000), 8_000);
+    assert_eq!(built.request.messages, messages);
+    assert_eq!(built.notes, Vec::<String>::new());
+}
+
+/// A server that counts twice the estimated tokens, with a tenth of the assumed window.
+#[test]
+fn a_second_attempt_fits_a_window_that_was_not_known() {
+    let messages = long(3, 6, 9_000);
+    for told in [true, false] {
+        let mut context = context();
+        let assumed = model(128_000);
+        let count = |request: &ModelRequest| (estimate(&request.messages) * 2.0) as u64 + request.max_output;
+        let first = context.build(&messages, &assumed, 1_000);
+        let limit = if told { 10_000 } else { count(&first.request) * 2 / 3 };
+        assert!(count(&first.request) > limit);
+        let message = format!(
+            "maximum context length is {limit} tokens. However, you requested {} tokens",
+            count(&first.request)
+        );
+        context.reduce_limit(if told { &message } else { "too long" }, &assumed);
+        let second = context.build(&messages, &assumed, 1_000);
+        assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));
+    }
+}
+
+#[test]
+fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
+    let image = Image::new("image/png", 1, 1, "a.png", vec![1u8].into());
+    let messages = vec![Message::User { parts: vec![Part::text("look"), Part::Image(image.clone())] }];
+    let mut context = context();
+    let mut blind = model(100_000);
+    blind.capabilities.vision = false;
+    let built = context.build(&messages, &blind, 1_000);
+    let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
+    assert_eq!(
+        parts[1].words().as_deref(),
+        Some("[picture a.png is not shown: the model m does not accept pictures]")
+    );
+    assert_eq!(context.sent_images(&messages).len(), 1);
+    context.withhold(image.hash, "the provider refused it".into());
+    assert!(context.sent_images(&messages).is_empty());
+    let built = context.build(&messages, &model(100_000), 1_000);
+    let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
+    assert_eq!(parts[1].words().as_deref(), Some("[picture a.png is not shown: the provider refused it]"));
+}
+
+#[test]
+fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
+    let messages = long(3, 5, 20_000);
+    let built = context().build(&messages, &model(32_000), 1_000);
+    let out: Vec<&str> = built.out_of_view.calls.iter().map(CallId::as_str).collect();
+    assert!(out.contains(&"c0"), "{out:?}");
+    let kept = built.request.messages.iter().flat_map(|m| match m {
+        Message::Results { results } => results.as_slice(),
+        _ => &[],
+    });
+    let whole: Vec<&str> = kept.filter(|r| r.body().len() == 20_000).map(|r| r.id.as_str()).collect();
+    assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
+    assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
+    assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.calls.is_empty());
+}
+
+#[test]
+fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it() {
+    let asks = |id: &str, name: &str, input: &str| {
+        let call = ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse(input) };
+        (
+            Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Call(call.clone())],
+                ..AssistantMessage::default()
+            }),
+            call,
+        )
+    };
+    let mut messages = vec![Message::user("go")];
+    let command = r#"{"command":"cargo test"}"#;
+    let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(300));
+    let filler = "words ".repeat(500);
+    // The text of a result is not evaluated.
+    let said = "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`.]\n";
+    let stored = |name: &str| vec![CallFact::StoredIn { scratchpad: name.into() }];
+    for (id, name, input, facts) in [
+        ("a", "run_command", command, stored("run_command-output")),
+        ("b", "run_command", command, stored("gone")),
+        ("c", "run_command", command, Vec::new()),
+        ("d", "write_file", long.as_str(), Vec::new()),
+        ("e", "run_command", command, Vec::new()),
+        ("f", "run_command", command, Vec::new()),
+    ] {
+        let (asked, call) = asks(id, name, input);
+        let result = CallResult::text(&call, CallOutcome::Done, format!("{said}{filler}")).with(facts);
+        messages.extend([asked, Message::Results { results: vec![result] }]);
+    }
+    let pads = Arc::new(Scratchpads::in_memory());
+    pads.put("run_command-output", placet_session::session::ScratchpadEntry::Text("all".into())).unwrap();
+    let mut context = context();
+    context.set_sources(None, pads);
+    let built = context.build(&messages, &model(4_000), 1_000);
+    let told: Vec<String> = built
+        .request
+        .messages
+        .iter()
+        .filter_map(|m| match m {
+            Message::Results { results } => Some(results[0].body()),
+            _ => None,
+        })
+        .collect();
+    let called = "was left out to fit the context window; call it again if you need it]";
+    let cut = format!("[this result of write_file {{\"content\":\"{}… {called}", "é".repeat(54));
+    assert_eq!(told[..4], [
+        "[this result of run_command was left out to fit the context window; all of it is in the scratchpad `run_command-output`]".to_string(),
+        format!("[this result of run_command {command} {called}"),
+        format!("[this result of run_command {command} {called}"),
+        cut,
+    ]);
+    let whole = format!("{said}{filler}");
+    assert_eq!(told[4..], [whole.clone(), whole], "the newest stay whole");
+}

@@ -1,0 +1,117 @@
+//! Providers: where a request is sent and an answer comes from.
+//!
+//! A wire format is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], and is tested byte for byte
+//! without a network. Every failure is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
+
+mod api_key;
+pub mod catalog;
+mod direct_call;
+mod endpoint;
+mod error;
+mod event_stream;
+mod exceeded_limit;
+mod fallback;
+mod http_provider;
+mod joined_events;
+mod key_value;
+mod limit;
+mod model_list;
+mod offline;
+mod preset;
+pub mod probe;
+mod quirks;
+mod record;
+mod recording_format;
+mod replay;
+mod replay_stream;
+mod request;
+mod response;
+mod retry;
+mod scripted;
+mod stream;
+mod thinking_signatures;
+mod timeout;
+mod wire;
+
+pub use api_key::{ApiKey, ApiKeySource};
+pub use catalog::ModelLimits;
+pub use direct_call::DirectCallProvider;
+pub use endpoint::{AuthScheme, Endpoint, base_url_problem};
+pub use error::{ProviderError, RejectionCause};
+pub use fallback::{FallbackEntry, FallbackProvider};
+pub use http_provider::{HttpProvider, HttpProviderSettings};
+pub use limit::{AnswerLimits, ExceededLimit};
+pub use offline::{OfflineGrammarRow, OfflineProvider, grammar};
+pub use preset::{ApiKeyRequirement, ProviderPreset, ServerLocation, WireFormatKind};
+pub use quirks::{
+    AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ServerQuirks, SystemRole,
+    ToolImagePlacement,
+};
+pub use record::RecordingProvider;
+pub use replay::ReplayProvider;
+pub use request::{ModelCapabilities, ModelRequest, ModelSpec};
+pub use retry::RetryPolicy;
+pub use scripted::{ScriptedAnswer, ScriptedProvider};
+pub use stream::{AnswerStream, StreamEvent};
+pub use wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Something that answers requests: a server, the built-in offline provider, a recording.
+pub trait Provider: Send + Sync {
+    /// The name in settings and on the screen: `anthropic`, `offline`.
+    fn name(&self) -> &str;
+
+    /// The name in the proofs of its wire format; `None` where the format has none of its own.
+    fn wire(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Starts one request. The stream ends after `Finished` or after an error; retries before the first token are
+    /// made inside and reported as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`];
+    /// dropping the stream closes the connection. Nothing is sent before the stream is first polled.
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
+
+    /// Opens a connection ahead of a request, without a key and without a part of the conversation. The request reports
+    /// errors.
+    fn warm(&self) -> WarmUpFuture {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Work that may be dropped at any time.
+pub type WarmUpFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A wire format as pure functions.
+pub trait WireFormat: Send + Sync {
+    /// The path below the base URL: `/v1/messages`.
+    fn path(&self, request: &ModelRequest) -> String;
+
+    /// The request body. The same request gives the same bytes, so that prompt caches hold.
+    fn encode(&self, request: &ModelRequest) -> Value;
+
+    fn decoder(&self) -> Box<dyn AnswerDecoder>;
+
+    /// The name in the proofs of reasoning that are of this format.
+    fn wire(&self) -> &'static str;
+
+    /// The path below the base URL under which the server lists its models.
+    fn models_path(&self) -> &'static str;
+
+    /// The typed error for a response that is not a stream.
+    fn error(&self, status: u16, body: &str) -> ProviderError;
+}
+
+/// Takes one answer apart, event by event. No I/O, no clock.
+pub trait AnswerDecoder: Send {
+    /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
+    fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
+
+    /// True when the stop reason has arrived: the answer is complete, though the stream may continue.
+    fn is_whole(&self) -> bool;
+
+    /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
+    /// it; else it is marked as [`Cut`](placet_text::conversation::StopReason::Cut) and holds no call at all.
+    fn cut(&mut self) -> placet_text::conversation::AssistantMessage;
+}

@@ -1,0 +1,224 @@
+//! find_files: paths by a glob.
+
+use super::list::{check_root, gaps, left_out, walk_root};
+use super::pattern::check_length;
+use crate::arguments::ToolSchema;
+use crate::blocking::looking;
+use crate::{
+    CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths, hint,
+};
+use globset::{GlobBuilder, GlobMatcher};
+use placet_permission::{Access, Permit};
+use placet_text::conversation::ToolSpec;
+use placet_workspace::{
+    DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, WalkEntry, WalkEntryKind, WalkFilter,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+const MOST: usize = 500;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    pattern: String,
+    path: Option<String>,
+    limit: Option<usize>,
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(crate) struct FindFiles(ToolSchema);
+
+impl Default for FindFiles {
+    fn default() -> FindFiles {
+        FindFiles(ToolSchema::of::<Args>("find_files", include_str!("../../prompts/tools/find_files.md")))
+    }
+}
+
+impl Tool for FindFiles {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn touches(&self, input: &Value) -> TouchedPaths {
+        TouchedPaths::reading(input, "path", ".")
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let glob = PathGlob::new(&args.pattern)?;
+        let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+        let title = match args.path {
+            None => format!("find {}", args.pattern),
+            Some(_) => format!("find {} in {}", args.pattern, env.workspace.shown(&at.path)),
+        };
+        Ok(Box::new(FindPlan { at, title, glob, limit: args.limit.unwrap_or(MOST) }))
+    }
+}
+
+/// A glob over the paths of a walk.
+#[derive(Clone, Debug)]
+pub(crate) struct PathGlob {
+    matcher: GlobMatcher,
+    /// The glob has no slash: it matches the last name of a path.
+    name_only: bool,
+    directories: bool,
+    dotted: bool,
+}
+
+impl PathGlob {
+    pub(crate) fn new(pattern: &str) -> Result<PathGlob, ToolError> {
+        check_length(pattern)?;
+        if pattern.starts_with('/')
+            || pattern.starts_with("~/")
+            || pattern.split('/').any(|part| part == "..")
+        {
+            return Err(ToolError::hint(
+                format!("the pattern `{pattern}` does not stay below a directory"),
+                {
+                    let relative = "` and the pattern relative to it";
+                    let find = HintTool::FindFiles.parameter("path");
+                    let search = HintTool::SearchContents.parameter("path");
+                    hint!["give the directory as `", find, relative].or(hint![
+                        "give the directory as `",
+                        search,
+                        relative
+                    ])
+                },
+            ));
+        }
+        let plain = pattern.trim_start_matches("./");
+        let (plain, directories) = match plain.strip_suffix('/') {
+            Some(plain) => (plain, true),
+            None => (plain, false),
+        };
+        if plain.is_empty() {
+            return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
+        }
+        let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{pattern}`: {}", e.kind())))?;
+        let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
+        Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
+    }
+
+    /// The same pattern read as a path from the searched directory: `*.rs` matches in that directory only.
+    #[must_use]
+    pub(crate) fn anchored(self) -> PathGlob {
+        PathGlob { name_only: false, ..self }
+    }
+
+    pub(crate) fn show(&self) -> WalkFilter {
+        if self.dotted { WalkFilter::Dotted } else { WalkFilter::Usual }
+    }
+
+    pub(crate) fn matches(&self, relative: &RelativePath) -> bool {
+        let path = relative.as_path();
+        let name = path.file_name().filter(|_| self.name_only);
+        self.matcher.is_match(name.map_or(path, Path::new))
+    }
+}
+
+struct FindPlan {
+    at: ResolvedPath,
+    title: String,
+    glob: PathGlob,
+    limit: usize,
+}
+
+impl Plan for FindPlan {
+    fn reach(&self) -> Vec<Access> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        check_root(env, &self.at, sight)?;
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        looking(self.title.clone(), ctx, move |ctx| self.find(&permit, ctx))
+    }
+}
+
+/// The paths below `at` that match, sorted and relative to `at`, and what the walk skipped. Ends early when cancelled.
+pub(crate) fn find_paths(
+    ctx: &RunContext,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    glob: &PathGlob,
+    show: WalkFilter,
+) -> Result<(Vec<RelativePath>, SkippedEntries), ToolError> {
+    let root = walk_root(&ctx.env, at, consent)?;
+    let found: Mutex<Vec<RelativePath>> = Mutex::default();
+    let stop = || ctx.cancel.is_cancelled();
+    let skipped = DirWalk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
+        let mut own = PathCollector { found: &found, own: Vec::new() };
+        move |entry: &WalkEntry| {
+            if (entry.kind == WalkEntryKind::Directory) == glob.directories {
+                let relative = entry.relative();
+                if glob.matches(&relative) {
+                    own.own.push(relative);
+                }
+            }
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_unstable();
+    Ok((found, skipped))
+}
+
+impl FindPlan {
+    fn find(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
+        let env = &ctx.env;
+        let consent = OpenConsent::Permit(permit);
+        let (found, skipped) = find_paths(ctx, &self.at, consent, &self.glob, self.glob.show())?;
+        if ctx.cancel.is_cancelled() {
+            return Ok(crate::output::interrupted(&self.title));
+        }
+        let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
+        let line = format!("{}: {}", self.title, found.len());
+        Ok(ToolOutput::lookup(line, text))
+    }
+
+    fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {
+        let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
+        let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
+        let shown = found.iter().take(self.limit);
+        let mut text: String = shown.map(|path| format!("{base}{}{slash}\n", path.shown())).collect();
+        let mut notes = vec![match found.len() {
+            0 => format!("no {what} match"),
+            n if n > self.limit => format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit),
+            1 => "1 match".into(),
+            n => format!("{n} matches"),
+        }];
+        notes.extend(left_out(skipped).map(|words| format!("{words} skipped")));
+        notes.extend(gaps(skipped));
+        text.push_str(&format!("[{}]", notes.join("; ")));
+        text
+    }
+}
+
+/// What one thread found; merged with the rest when the thread is done.
+struct PathCollector<'a> {
+    found: &'a Mutex<Vec<RelativePath>>,
+    own: Vec<RelativePath>,
+}
+
+impl Drop for PathCollector<'_> {
+    fn drop(&mut self) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.append(&mut self.own);
+    }
+}

@@ -1,0 +1,165 @@
+//! read_file on a file too large to load: a window of lines, or the lines that match.
+
+use super::file_page;
+use super::file_page::FilePage;
+use super::read::{LINES, ReadPlan, past_end};
+use crate::output::interrupted;
+use crate::{Hint, HintTool, RunContext, ToolContext, ToolError, ToolOutput, hint};
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use placet_workspace::{FileWindow, OpenedFile, TextFile, WorkspaceError};
+use std::path::Path;
+use std::sync::Arc;
+
+impl ReadPlan {
+    /// A window into a file that is too large to load.
+    pub(crate) fn read_window(
+        &self,
+        mut opened: OpenedFile,
+        head: &[u8],
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let env = &ctx.env;
+        if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
+            return Err(ToolError::hint(
+                format!(
+                    "`{}` is UTF-16 text of {} bytes: too large to decode here",
+                    self.args.path, opened.size
+                ),
+                hint!["convert it with ", HintTool::RunCommand, ": `iconv -f UTF-16 -t UTF-8 FILE > OTHER`"],
+            ));
+        }
+        if memchr::memchr(0, head).is_some() {
+            return Err(self.binary("binary data", opened.size));
+        }
+        if let Some(pattern) = &self.pattern {
+            return self.matching_window(opened, pattern, ctx);
+        }
+        let (Some(first), Some(limit)) =
+            (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES)))
+        else {
+            return Err(self.too_large(&mut opened));
+        };
+        self.lines(&mut opened, first, limit, env)
+    }
+
+    fn lines(
+        &self,
+        opened: &mut OpenedFile,
+        first: usize,
+        limit: usize,
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let most = self.budget(env);
+        let path = self.at.path.as_path();
+        let window = FileWindow::read(&mut opened.file, path, first, limit, most);
+        let window = window.map_err(|e| env.path_error(&e))?;
+        if window.first < first || window.bytes.is_empty() {
+            return Err(past_end(first, window.first));
+        }
+        let bytes = Arc::new(window.bytes);
+        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
+        let page = FilePage::render(&file, 0, limit, first, most);
+        let end = file.lines(0).nth(page.lines.len().saturating_sub(1)).map_or(0, |line| line.end);
+        let shown = bytes.get(..end).unwrap_or_default();
+        let all = window.at_end && end == bytes.len();
+        if !all && !shown.ends_with(b"\n") {
+            return Err(ToolError::hint(
+                format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
+                hint![
+                    "read it with ",
+                    HintTool::ReadFile.parameter("limit"),
+                    " 1 and ",
+                    HintTool::ReadFile.parameter("scratchpad"),
+                    " and page through that, or use ",
+                    HintTool::SearchContents
+                ],
+            ));
+        }
+        let next = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
+        let place =
+            format!("lines {}-{} of a file of {} bytes; {next}", first + 1, page.lines.end, opened.size);
+        let mut notes = vec![place];
+        notes.extend(self.notes(&file, &page, all, env));
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        if self.shows(&output, env) {
+            env.ledger().record_window(path, page.lines, shown);
+        }
+        Ok(output)
+    }
+
+    fn matching_window(
+        &self,
+        opened: OpenedFile,
+        pattern: &RegexMatcher,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
+        use std::io::BufRead;
+        let env = &ctx.env;
+        let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
+        let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
+        let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
+        loop {
+            if ctx.cancel.is_cancelled() {
+                return Ok(interrupted(&self.title));
+            }
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            if read.map_err(|e| env.path_error(&WorkspaceError::from_io(&self.at.path, e)))? == 0 {
+                break;
+            }
+            number += 1;
+            let plain = line.strip_suffix(b"\n").unwrap_or(&line);
+            let plain = plain.strip_suffix(b"\r").unwrap_or(plain);
+            if number > first && pattern.is_match(plain).unwrap_or(false) {
+                if found >= limit || !text.is_empty() && text.len() + plain.len() > self.budget(env) {
+                    cut = true;
+                    break;
+                }
+                found += 1;
+                let whole = file_page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
+                if !whole && self.args.scratchpad.is_none() {
+                    env.ledger().record_window(&self.at.path, number - 1..number, &line);
+                }
+            }
+        }
+        let note = match cut {
+            true => format!("{found} matching lines; there are more: continue with offset {}", number - 1),
+            false => format!("{found} of {number} lines match"),
+        };
+        Ok(self.done(self.title.clone(), &text, &[note]))
+    }
+
+    /// The answer to a call that reads all of a file that is too large for it.
+    fn too_large(&self, opened: &mut OpenedFile) -> ToolError {
+        let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
+        let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
+        let (path, size) = (&self.args.path, opened.size);
+        match endless {
+            true => ToolError::hint(
+                format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
+                hint![
+                    HintTool::SearchContents,
+                    " cuts long lines around each match; or cut it up with ",
+                    HintTool::RunCommand
+                ],
+            ),
+            false => ToolError::hint(
+                format!("`{path}` is {size} bytes: too large to read whole"),
+                how_to_read_a_part(),
+            ),
+        }
+    }
+}
+
+/// Tool sets without a pattern or without a window get the rest of the advice.
+fn how_to_read_a_part() -> Hint {
+    let read = |native| HintTool::ReadFile.parameter(native);
+    let search = HintTool::SearchContents;
+    let window = || [read("offset"), " and ".into(), read("limit"), " for a window, ".into()];
+    let [offset, and, limit, rest] = window();
+    let all =
+        hint!["give ", offset, and, limit, rest, read("pattern"), " for matching lines, or use ", search];
+    let [offset, and, limit, rest] = window();
+    all.or(hint!["give ", offset, and, limit, rest, "or use ", search]).or(hint!["use ", search])
+}

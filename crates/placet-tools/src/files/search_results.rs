@@ -1,0 +1,214 @@
+//! Matching lines, collected by several threads and sorted.
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use placet_workspace::{RelativePath, SkippedEntries, WalkBudget};
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+
+/// The longest line that is stored whole, and how much of a longer line is stored before and after its match, in bytes.
+const LINE: usize = 400;
+const BEFORE: usize = 100;
+const AFTER: usize = 250;
+
+/// What to look for.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchQuery {
+    pub(crate) matcher: RegexMatcher,
+    pub(crate) context: usize,
+    /// The first match of a file is enough.
+    pub(crate) names_only: bool,
+    /// How many matching lines of one file are stored; further matches are only counted.
+    pub(crate) most: usize,
+}
+
+/// A line that matched, or a context line. Numbers begin with 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchHit {
+    pub(crate) line: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) matched: bool,
+    /// How many bytes of the line were cut before and after.
+    pub(crate) cut: Option<(usize, usize)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileHits {
+    pub(crate) relative: RelativePath,
+    pub(crate) hits: Vec<SearchHit>,
+    pub(crate) matches: usize,
+    pub(crate) has_context: bool,
+    kept: usize,
+}
+
+#[derive(Default)]
+struct HitBatch {
+    files: Vec<FileHits>,
+    binary: usize,
+    /// Files that were not opened because the kernel generates them.
+    kernel: usize,
+    /// Files whose search was stopped.
+    stopped: Vec<String>,
+}
+
+/// The results of a search.
+pub(crate) struct SearchResults {
+    /// In the order of their paths.
+    pub(crate) files: Vec<FileHits>,
+    pub(crate) binary: usize,
+    pub(crate) skipped: SkippedEntries,
+}
+
+/// Collects what the workers find.
+pub(crate) struct HitCollector {
+    search: SearchQuery,
+    pile: Mutex<HitBatch>,
+}
+
+impl HitCollector {
+    pub(crate) fn new(search: SearchQuery) -> HitCollector {
+        HitCollector { search, pile: Mutex::default() }
+    }
+
+    pub(crate) fn worker<'a>(&'a self, stop: &'a (dyn Fn() -> bool + Sync)) -> SearchWorker<'a> {
+        let searcher = SearcherBuilder::new()
+            .line_number(true)
+            .before_context(self.search.context)
+            .after_context(self.search.context)
+            .binary_detection(BinaryDetection::quit(0))
+            .build();
+        SearchWorker {
+            gatherer: self,
+            searcher,
+            matcher: self.search.matcher.clone(),
+            stop,
+            own: HitBatch::default(),
+        }
+    }
+
+    pub(crate) fn finish(self, budget: WalkBudget) -> SearchResults {
+        let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
+        pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+        let late = (!pile.stopped.is_empty() && budget.is_expired()).then(|| budget.timeout_in(pile.stopped));
+        let skipped = SkippedEntries { kernel: pile.kernel, late, ..SkippedEntries::default() };
+        SearchResults { files: pile.files, binary: pile.binary, skipped }
+    }
+}
+
+/// One thread's searcher.
+pub(crate) struct SearchWorker<'a> {
+    gatherer: &'a HitCollector,
+    searcher: Searcher,
+    matcher: RegexMatcher,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    own: HitBatch,
+}
+
+impl SearchWorker<'_> {
+    /// Searches one file. A file that cannot be read has no matches.
+    pub(crate) fn file(&mut self, relative: RelativePath, file: io::Result<File>) {
+        let file = match file {
+            Ok(file) => file,
+            Err(e) => {
+                self.own.kernel += SkippedEntries::of(&e).kernel;
+                return;
+            }
+        };
+        let search = &self.gatherer.search;
+        let mut hits = HitSink { search, found: FileHits::default(), binary: false };
+        let reader = CancellableFile { file, stop: self.stop };
+        let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
+        if done.is_err() && (self.stop)() {
+            self.own.stopped.push(relative.shown());
+        } else if hits.binary {
+            self.own.binary += 1;
+        } else if done.is_ok() && hits.found.matches > 0 {
+            hits.found.relative = relative;
+            hits.found.has_context = search.context > 0;
+            self.own.files.push(hits.found);
+        }
+    }
+}
+
+impl Drop for SearchWorker<'_> {
+    fn drop(&mut self) {
+        let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
+        pile.files.append(&mut self.own.files);
+        pile.binary += self.own.binary;
+        pile.kernel += self.own.kernel;
+        pile.stopped.append(&mut self.own.stopped);
+    }
+}
+
+/// A file whose reads end when the call is cancelled.
+struct CancellableFile<'a> {
+    file: File,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Read for CancellableFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stop)() { Err(io::Error::other("cancelled")) } else { self.file.read(buffer) }
+    }
+}
+
+struct HitSink<'a> {
+    search: &'a SearchQuery,
+    found: FileHits,
+    binary: bool,
+}
+
+impl HitSink<'_> {
+    fn keep(&mut self, number: Option<u64>, bytes: &[u8], matched: bool) {
+        let line = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let (part, cut) = match bytes.len() {
+            0..=LINE => (bytes, None),
+            _ => around(bytes, self.search.matcher.find(bytes).ok().flatten().map_or(0, |m| m.start())),
+        };
+        self.found.hits.push(SearchHit { line, bytes: part.to_vec(), matched, cut });
+    }
+}
+
+/// The part of a long line around the byte at `at`, cut at character boundaries.
+fn around(bytes: &[u8], at: usize) -> (&[u8], Option<(usize, usize)>) {
+    let inside = |at: &usize| bytes.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
+    let boundary = |at: usize| (at.saturating_sub(3)..=at).rev().find(|at| !inside(at)).unwrap_or(at);
+    let (from, to) = (boundary(at.saturating_sub(BEFORE)), boundary((at + AFTER).min(bytes.len())));
+    (bytes.get(from..to).unwrap_or_default(), Some((from, bytes.len() - to)))
+}
+
+impl Sink for HitSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.found.matches += 1;
+        if self.search.names_only {
+            return Ok(false);
+        }
+        if self.found.kept < self.search.most {
+            self.found.kept += 1;
+            self.keep(found.line_number(), found.bytes(), true);
+        }
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if self.found.kept < self.search.most {
+            self.keep(context.line_number(), context.bytes(), false);
+        }
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
+        self.binary = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, _: &SinkFinish) -> Result<(), io::Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! A repository whose new commits or index change files that run later: it is applied as a whole, so the whole of it
+//! waits for an approval of its own, as such a file of the work tree does.
+
+use super::class::{ChangeClasses, WaitingRepository};
+use crate::changes::change_set::{ChangeSet, FileChange};
+use crate::files::path_state::PathState;
+use crate::hash::Hash;
+use placet_permission::Runner;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+impl ChangeClasses {
+    /// The repository that waits as a whole, and with which the change at `path` waits. Hooks and settings that run
+    /// programs are approved by themselves.
+    pub fn waiting_repository(&self, path: &Path) -> Option<&WaitingRepository> {
+        if self.waiting.is_empty() || self.runner(path).is_some() {
+            return None;
+        }
+        self.waiting.iter().find(|repository| path.starts_with(&repository.path))
+    }
+
+    /// The repository that an approval of exactly `path` is about: the path is the repository itself, or one of its changes.
+    /// Nobody who names a file that did not change has seen the repository.
+    pub fn waiting_at(&self, set: &ChangeSet, path: &Path) -> Option<&WaitingRepository> {
+        let waiting = self.waiting_repository(path)?;
+        (waiting.path == path || set.get(path).is_some()).then_some(waiting)
+    }
+
+    /// The repositories that wait as a whole.
+    pub fn waiting_repositories(&self) -> impl Iterator<Item = &WaitingRepository> {
+        self.waiting.iter()
+    }
+
+    /// Who runs or obeys later what changes at `path`: the file itself, or files in commits of its repository.
+    pub fn reason_to_wait(&self, path: &Path) -> Option<&Runner> {
+        self.runner(path).or_else(|| self.waiting_repository(path).map(|repository| &repository.runner))
+    }
+
+    /// The changes of `set` that the approval of exactly `path` is about.
+    pub fn approved_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
+        let mut below = set.below(path);
+        if self.waiting_repository(path).is_some_and(|repository| repository.path == path) {
+            below.retain(|path| self.waiting_repository(path).is_some());
+        }
+        below.extend(self.group_around(set, path));
+        below
+    }
+}
+
+/// What the files of a repository would be, as one hash. `changes` are those of the repository, in their order.
+pub(crate) fn state_of<'a>(changes: impl Iterator<Item = &'a FileChange>) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    for change in changes {
+        let path = change.path.as_os_str().as_encoded_bytes();
+        hasher.update(&path.len().to_le_bytes()).update(path);
+        for node in [&*change.before, &*change.after] {
+            match node {
+                PathState::Absent => hasher.update(b"a"),
+                PathState::Directory { .. } => hasher.update(b"d"),
+                PathState::Special { .. } => hasher.update(b"s"),
+                PathState::File { hash, .. } => hasher.update(b"f").update(hash.as_bytes()),
+                PathState::Link { target } => {
+                    let target = target.as_os_str().as_encoded_bytes();
+                    hasher.update(b"l").update(&target.len().to_le_bytes()).update(target)
+                }
+            };
+        }
+    }
+    hasher.finalize()
+}

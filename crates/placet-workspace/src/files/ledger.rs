@@ -1,0 +1,411 @@
+//! The ledger: what the model has seen of which file.
+//!
+//! By canonical path: the hash of the content and the lines of it that were shown. A content is recognised by its
+//! hash, never by its time or size, so `touch` raises no alarm and a rewrite of the same length is noticed. The
+//! content itself is stored while there is room, so that a change can be shown as a difference; when there is
+//! none, a change is still noticed, only not shown.
+
+use super::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead, carried, intact_windows};
+use crate::{Hash, LinesByTurn};
+use placet_text::text::RangeSet;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Contents stored for showing differences: one of them, and all together.
+const KEEP_ONE: usize = 4 << 20;
+const KEEP_ALL: usize = 64 << 20;
+
+#[derive(Debug, Default)]
+pub struct ReadLedger {
+    entries: BTreeMap<PathBuf, LedgerEntry>,
+    kept: usize,
+    clock: u64,
+    /// The current turn, or the next turn between two turns; 0 while turns are not counted.
+    turn: u32,
+}
+
+#[derive(Clone, Debug)]
+struct LedgerEntry {
+    what: SeenContent,
+    used: u64,
+}
+
+#[derive(Clone, Debug)]
+enum SeenContent {
+    /// The whole content is known by hash; `lines` of it were shown, and `foreign` ones were changed by others since
+    /// the file was read and not shown after that.
+    Content {
+        hash: Hash,
+        lines: RangeSet,
+        foreign: RangeSet,
+        turns: LinesByTurn,
+        content: Option<Arc<Vec<u8>>>,
+    },
+    /// Windows into a file too large to hash at each read: each by its lines and their hash.
+    Windows(Vec<SeenWindow>),
+}
+
+/// How a file compares now with what was seen of it.
+#[derive(Debug)]
+pub enum ReadStatus {
+    /// The target lines were seen in the content that is there.
+    Seen,
+    Never,
+    /// The content is the one that was read, but not all target lines were shown.
+    Part {
+        seen: RangeSet,
+        missing: Range<usize>,
+    },
+    /// Others changed these target lines, or removed lines next to them, after the file was read. An edit elsewhere
+    /// succeeded without showing them.
+    Unshown(RangeSet),
+    /// Another content is there.
+    Changed(StaleRead),
+}
+
+impl ReadLedger {
+    /// `lines` of `content` were shown.
+    pub fn record_read(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: Range<usize>) {
+        self.record_read_ranges(path, content, hash, &RangeSet::of(lines));
+    }
+
+    pub fn record_read_ranges(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: &RangeSet) {
+        let mut seen = lines.clone();
+        if let Some(LedgerEntry { what: SeenContent::Content { hash: known, lines: before, .. }, .. }) =
+            self.entries.get(path)
+            && *known == hash
+        {
+            seen.extend(before);
+        }
+        let foreign = self.known_now(path, content, hash, |_| &[]).foreign.without(lines);
+        self.put(path, hash, (seen, lines, foreign), Some(content));
+    }
+
+    /// Lines of a file that is too large to be known by its whole content.
+    pub fn record_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
+        let window = SeenWindow { lines, hash: blake3::hash(bytes), turn: self.turn };
+        let used = self.tick();
+        match self.entries.get_mut(path) {
+            Some(LedgerEntry { what: SeenContent::Windows(windows), used: last }) => {
+                *last = used;
+                windows.retain(|known| known.lines != window.lines);
+                windows.push(window);
+            }
+            _ => {
+                self.forget(path);
+                self.entries.insert(
+                    path.to_path_buf(),
+                    LedgerEntry { what: SeenContent::Windows(vec![window]), used },
+                );
+            }
+        }
+    }
+
+    /// Compares the present content, and the target lines in it, with what was seen. `line_bytes` gives the bytes of
+    /// lines.
+    pub fn read_status<'a>(
+        &self,
+        path: &Path,
+        content: &[u8],
+        hash: Hash,
+        targets: &[Range<usize>],
+        line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
+    ) -> ReadStatus {
+        match self.entries.get(path).map(|seen| &seen.what) {
+            None => ReadStatus::Never,
+            Some(SeenContent::Content { hash: known, lines, foreign, .. }) if *known == hash => {
+                let mut asked = RangeSet::new();
+                targets.iter().for_each(|target| asked.insert(target.clone()));
+                match foreign.within(&asked) {
+                    met if met.is_empty() => part_or_seen(lines, targets),
+                    met => ReadStatus::Unshown(met),
+                }
+            }
+            Some(SeenContent::Content { lines, foreign, content: old, .. }) => {
+                ReadStatus::Changed(StaleRead::of(old.clone(), (lines, foreign), content, targets))
+            }
+            Some(SeenContent::Windows(windows)) => {
+                let lines = intact_windows(windows, line_bytes);
+                let changed = |t: &Range<usize>| {
+                    let meets = |r: &Range<usize>| r.start < t.end && t.start < r.end;
+                    windows.iter().any(|w| meets(&w.lines) && !lines.covers(&w.lines))
+                };
+                match targets.iter().any(changed) {
+                    true => ReadStatus::Changed(StaleRead {
+                        old: None,
+                        carried: lines,
+                        foreign: RangeSet::new(),
+                        intact: false,
+                    }),
+                    false => part_or_seen(&lines, targets),
+                }
+            }
+        }
+    }
+
+    /// A refusal showed what changed: `shown` lines of the present content count as seen, in addition to the lines that
+    /// are unchanged.
+    pub fn record_shown_change(
+        &mut self,
+        path: &Path,
+        content: &Arc<Vec<u8>>,
+        hash: Hash,
+        carried: &RangeSet,
+        shown: &RangeSet,
+    ) {
+        let mut lines = carried.clone();
+        lines.extend(shown);
+        let foreign = self.known_now(path, content, hash, |_| &[]).foreign.without(shown);
+        self.put(path, hash, (lines, shown, foreign), Some(content));
+    }
+
+    /// The lines of the present content that were seen as they are now, and the lines that others changed.
+    pub fn known_now<'a>(
+        &self,
+        path: &Path,
+        content: &[u8],
+        hash: Hash,
+        line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
+    ) -> KnownLines {
+        match self.entries.get(path).map(|seen| &seen.what) {
+            None => KnownLines::default(),
+            Some(SeenContent::Content { hash: known, lines, foreign, .. }) if *known == hash => {
+                KnownLines { seen: lines.clone(), foreign: foreign.clone() }
+            }
+            Some(SeenContent::Content { lines, foreign, content: old, .. }) => {
+                let stale = StaleRead::of(old.clone(), (lines, foreign), content, &[]);
+                KnownLines { seen: stale.carried, foreign: stale.foreign }
+            }
+            Some(SeenContent::Windows(windows)) => {
+                KnownLines { seen: intact_windows(windows, line_bytes), foreign: RangeSet::new() }
+            }
+        }
+    }
+
+    /// The same with the turn in which each line was shown.
+    pub fn shown_now(&self, path: &Path, content: &[u8], hash: Hash) -> SeenLines {
+        match self.entries.get(path).map(|seen| &seen.what) {
+            Some(SeenContent::Content { hash: known, lines, turns, .. }) if *known == hash => {
+                SeenLines { lines: lines.clone(), turns: turns.clone() }
+            }
+            Some(SeenContent::Content { lines, turns, content: old, .. }) => {
+                carried(old.as_deref().map(Vec::as_slice), content, lines, turns)
+            }
+            Some(SeenContent::Windows(_)) | None => SeenLines::default(),
+        }
+    }
+
+    /// What is shown from now on is shown in this turn, counted from 1.
+    pub fn begin_turn(&mut self, turn: u32) {
+        self.turn = turn;
+    }
+
+    /// placet wrote `after` over a content of which the lines `known` were known: these lines move along, and the
+    /// written lines count as seen.
+    pub fn wrote(
+        &mut self,
+        path: &Path,
+        after: (&Arc<Vec<u8>>, Hash),
+        edits: &[LineEdit],
+        known: &KnownLines,
+    ) {
+        let (KnownLines { seen: mut lines, foreign }, written) = known.through(edits);
+        lines.extend(&written);
+        self.put(path, after.1, (lines, &written, foreign), Some(after.0));
+    }
+
+    /// The lines seen of the content with this hash.
+    pub fn lines_seen(&self, path: &Path, hash: Hash) -> Option<&RangeSet> {
+        match self.entries.get(path).map(|s| &s.what) {
+            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => Some(lines),
+            _ => None,
+        }
+    }
+
+    /// What was shown of a file too large to be known as a whole: lines, and the hash they had.
+    pub fn windows(&self, path: &Path) -> &[SeenWindow] {
+        match self.entries.get(path).map(|s| &s.what) {
+            Some(SeenContent::Windows(windows)) => windows,
+            _ => &[],
+        }
+    }
+
+    /// Forgets one file.
+    pub fn forget(&mut self, path: &Path) {
+        if let Some(LedgerEntry { what: SeenContent::Content { content: Some(content), .. }, .. }) =
+            self.entries.remove(path)
+        {
+            self.kept -= content.len();
+        }
+    }
+
+    /// The files of which anything was seen, in the order of their names.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(PathBuf::as_path)
+    }
+
+    /// Forgets everything: after a rewind the model has none of it in its context.
+    pub fn drop_all(&mut self) {
+        *self = ReadLedger { clock: self.clock, turn: self.turn, ..ReadLedger::default() };
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// `lines` are seen of a content, `now` of them in this turn; others changed `foreign` ones.
+    fn put(
+        &mut self,
+        path: &Path,
+        hash: Hash,
+        (lines, now, foreign): (RangeSet, &RangeSet, RangeSet),
+        content: Option<&Arc<Vec<u8>>>,
+    ) {
+        let turns = self.turns_after(path, hash, (&lines, now), content);
+        self.keep(path, hash, (lines, foreign), turns, content);
+    }
+
+    fn keep(
+        &mut self,
+        path: &Path,
+        hash: Hash,
+        (lines, foreign): (RangeSet, RangeSet),
+        turns: LinesByTurn,
+        content: Option<&Arc<Vec<u8>>>,
+    ) {
+        // First, because it subtracts the old content from `kept`.
+        self.forget(path);
+        let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
+        self.kept += content.as_ref().map_or(0, |c| c.len());
+        let used = self.tick();
+        let what = SeenContent::Content { hash, lines, foreign, turns, content };
+        self.entries.insert(path.to_path_buf(), LedgerEntry { what, used });
+        self.make_room();
+    }
+
+    /// The turns in which lines were shown, after `now` are shown as well: unchanged lines keep their turn.
+    fn turns_after(
+        &self,
+        path: &Path,
+        hash: Hash,
+        (lines, now): (&RangeSet, &RangeSet),
+        content: Option<&Arc<Vec<u8>>>,
+    ) -> LinesByTurn {
+        let mut turns = match self.entries.get(path).map(|seen| &seen.what) {
+            Some(SeenContent::Content { hash: known, turns, .. }) if *known == hash => turns.clone(),
+            Some(SeenContent::Content { turns, .. }) if turns.is_only(self.turn) => {
+                let mut turns = LinesByTurn::default();
+                turns.show(lines, self.turn);
+                turns
+            }
+            Some(SeenContent::Content { lines, turns, content: Some(old), .. }) => {
+                content.map(|new| carried(Some(old), new, lines, turns).turns).unwrap_or_default()
+            }
+            _ => LinesByTurn::default(),
+        };
+        turns.keep(|of| of.within(lines));
+        turns.show(now, self.turn);
+        turns
+    }
+
+    /// Drops the contents that were used longest ago.
+    fn make_room(&mut self) {
+        while self.kept > KEEP_ALL {
+            let holds = |s: &LedgerEntry| matches!(&s.what, SeenContent::Content { content: Some(_), .. });
+            let oldest = self.entries.values_mut().filter(|s| holds(s)).min_by_key(|s| s.used);
+            let Some(LedgerEntry { what: SeenContent::Content { content, .. }, .. }) = oldest else { return };
+            self.kept -= content.take().map_or(0, |c| c.len());
+        }
+    }
+}
+
+fn part_or_seen(lines: &RangeSet, targets: &[Range<usize>]) -> ReadStatus {
+    match targets.iter().find_map(|t| lines.first_gap(t)) {
+        None => ReadStatus::Seen,
+        Some(missing) => ReadStatus::Part { seen: lines.clone(), missing },
+    }
+}
+
+/// The ledger as it is saved with a session: hashes and lines, no contents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LedgerSnapshot {
+    files: Vec<SavedLedgerEntry>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct SavedLedgerEntry {
+    path: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
+    lines: RangeSet,
+    #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
+    foreign: RangeSet,
+    #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
+    turns: LinesByTurn,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    windows: Vec<(usize, usize, String)>,
+    /// The turn of each window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    window_turns: Vec<u32>,
+}
+
+impl ReadLedger {
+    pub fn snapshot(&self) -> LedgerSnapshot {
+        let file = |(path, seen): (&PathBuf, &LedgerEntry)| {
+            let blank = SavedLedgerEntry { path: path.clone(), ..SavedLedgerEntry::default() };
+            match &seen.what {
+                SeenContent::Content { hash, lines, foreign, turns, .. } => SavedLedgerEntry {
+                    hash: Some(hash.to_hex().to_string()),
+                    lines: lines.clone(),
+                    foreign: foreign.clone(),
+                    turns: turns.clone(),
+                    ..blank
+                },
+                SeenContent::Windows(windows) => {
+                    let window = |w: &SeenWindow| (w.lines.start, w.lines.end, w.hash.to_hex().to_string());
+                    SavedLedgerEntry {
+                        windows: windows.iter().map(window).collect(),
+                        window_turns: windows.iter().map(|w| w.turn).collect(),
+                        ..blank
+                    }
+                }
+            }
+        };
+        LedgerSnapshot { files: self.entries.iter().map(file).collect() }
+    }
+
+    /// Restores a ledger from `snapshot`. An entry whose file has changed since then counts as changed. An entry whose
+    /// file cannot be read is left out: the model has to read that file again.
+    pub fn restore(snapshot: &LedgerSnapshot) -> ReadLedger {
+        let mut ledger = ReadLedger::default();
+        for file in &snapshot.files {
+            if let Some(hash) = &file.hash {
+                if let Ok(hash) = Hash::from_hex(hash) {
+                    let lines = (file.lines.clone(), file.foreign.clone());
+                    ledger.keep(&file.path, hash, lines, file.turns.clone(), None);
+                }
+                continue;
+            }
+            // Sessions of earlier versions have no turns of windows: 0 is unknown.
+            let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
+            let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
+                Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })
+            };
+            let windows: Vec<SeenWindow> = file.windows.iter().zip(turns).filter_map(window).collect();
+            let used = ledger.tick();
+            ledger
+                .entries
+                .insert(file.path.clone(), LedgerEntry { what: SeenContent::Windows(windows), used });
+        }
+        ledger
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -1,0 +1,217 @@
+//! Which directories are repositories: all of them are found by the names in them alone, as
+//! [`placet_permission::is_repository`] says, so that no `.git` file has to be found and followed first.
+
+use super::git_files::GitFileKind;
+use placet_git::{GitFileClass, GitName};
+use placet_permission::{is_git_name, is_repository};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The repositories that some paths lie in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepositorySet {
+    /// Every one that was found, also inside another: modules and linked worktrees.
+    all: BTreeSet<PathBuf>,
+    /// Those that a change set removes.
+    removed: Vec<PathBuf>,
+}
+
+impl RepositorySet {
+    /// Looks at every directory above `paths`, but not above the root that holds it: what lies above the workspace is
+    /// not its business. `exists` answers for all states that matter (before and after a change).
+    pub(crate) fn recognise<'a>(
+        paths: impl IntoIterator<Item = &'a Path>,
+        roots: &[PathBuf],
+        exists: &dyn Fn(&Path) -> bool,
+    ) -> RepositorySet {
+        let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        for path in paths {
+            let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
+            for dir in path.ancestors().take_while(within) {
+                if known.contains_key(dir) {
+                    break;
+                }
+                known.insert(dir.to_path_buf(), is_repository(dir, exists));
+            }
+            // The root itself may lie in a `.git`.
+            known
+                .extend(path.ancestors().filter(|dir| is_git_name(dir)).map(|dir| (dir.to_path_buf(), true)));
+        }
+        // In the order of paths, so that what lies around a directory comes before it.
+        let mut found = RepositorySet::default();
+        for (dir, _) in known.into_iter().filter(|(_, is)| *is) {
+            if found.nearest(&dir).is_none_or(|around| may_hold(around, &dir)) {
+                found.all.insert(dir);
+            }
+        }
+        found
+    }
+
+    /// The repository that is applied and undone as one when `path` is in it: the outermost.
+    pub fn of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.ancestors().filter(|dir| self.all.contains(*dir)).last()
+    }
+
+    /// The innermost one: a submodule's own, a linked worktree's own.
+    pub fn nearest<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.ancestors().find(|dir| self.all.contains(*dir))
+    }
+
+    /// The file of git that `path` is by its name; `None` for any other file, also where it lies in a repository.
+    pub fn git_file(&self, path: &Path) -> Option<GitFileKind> {
+        GitFileKind::at(path.strip_prefix(self.nearest(path)?).ok()?)
+    }
+
+    /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
+    /// do to the repository.
+    pub fn is_written_by_git(&self, path: &Path) -> bool {
+        if self.removed.iter().any(|dir| path.starts_with(dir)) {
+            return true;
+        }
+        let has_row = self.is_applied_by_name(path) && !path.ends_with("config");
+        if has_row && self.nearest(path).is_some_and(|dir| dir.join("config.worktree") != path) {
+            return false;
+        }
+        // What lies in a `.git` and is not applied by its name is of git, or is not applied at all.
+        let dir = path.ancestors().skip(1).filter(|dir| is_git_name(dir)).last();
+        if dir.is_some_and(|dir| self.nearest(path).is_some_and(|nearest| nearest.starts_with(dir))) {
+            return true;
+        }
+        let settings =
+            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
+        let nearest = self.nearest(path);
+        self.git_file(path).is_some() || nearest == Some(path) || settings && nearest == path.parent()
+    }
+
+    /// True for a file of a repository that runs or configures something.
+    pub(crate) fn is_applied_by_name(&self, path: &Path) -> bool {
+        let rel = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
+    }
+
+    /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
+    pub fn is_object_of_git(&self, path: &Path, is_directory: bool) -> bool {
+        self.is_object(path) && (is_directory || self.git_file(path).is_some())
+    }
+
+    /// Every one of them, also inside another.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
+        self.all.iter().map(PathBuf::as_path)
+    }
+
+    /// The outermost ones.
+    pub fn outermost(&self) -> impl Iterator<Item = &Path> {
+        self.all.iter().map(PathBuf::as_path).filter(|dir| self.of(dir) == Some(*dir))
+    }
+
+    /// True for what git stores under a name that is its hash, and for what lies in such a directory.
+    pub(crate) fn is_object(&self, path: &Path) -> bool {
+        let below = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        below.is_some_and(|rel| {
+            (rel.starts_with("objects") || rel.starts_with("lfs/objects")) && rel != Path::new(ALTERNATES)
+        })
+    }
+
+    pub(crate) fn with_removed(self, removed: Vec<PathBuf>) -> RepositorySet {
+        RepositorySet { removed, ..self }
+    }
+
+    pub(crate) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {
+        self.all.extend(more);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// Where a repository has others in it: those of submodules and of linked worktrees. Anything else in it that looks like one
+/// is made of files that the outer one reads: `hooks` with the three names in it has hooks all the same.
+fn may_hold(repository: &Path, dir: &Path) -> bool {
+    let Ok(rel) = dir.strip_prefix(repository) else { return false };
+    let depth = rel.iter().count();
+    is_git_name(dir) || rel.starts_with("modules") && depth > 1 || rel.starts_with("worktrees") && depth == 2
+}
+
+/// Where a repository names other directories of objects.
+pub(super) const ALTERNATES: &str = "objects/info/alternates";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[&str], path: &str) -> (Option<PathBuf>, Option<PathBuf>) {
+        let files: Vec<PathBuf> = files.iter().map(|f| Path::new("/w").join(f)).collect();
+        let exists = |path: &Path| files.iter().any(|f| f.starts_with(path));
+        let path = Path::new("/w").join(path);
+        let found = RepositorySet::recognise([path.as_path()], &[PathBuf::from("/w")], &exists);
+        let text = |p: Option<&Path>| p.map(Path::to_path_buf);
+        (text(found.of(&path)), text(found.nearest(&path)))
+    }
+
+    #[test]
+    fn a_repository_is_known_by_what_is_in_it() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let bare = ["gd/HEAD", "gd/objects/x", "gd/refs/heads/m"];
+        assert_eq!(found(&bare, "gd/config"), (at("gd"), at("gd")));
+        assert_eq!(found(&bare, "gd"), (at("gd"), at("gd")));
+        assert_eq!(found(&bare, "other/config"), (None, None));
+        assert_eq!(found(&["gd/HEAD", "gd/objects/x", "gd/reftable/x"], "gd/hooks/a").0, at("gd"));
+        assert_eq!(found(&["gd/HEAD", "gd/objects/x"], "gd/hooks/a").0, None);
+        assert_eq!(found(&["game/objects/x", "game/refs/x"], "game/objects/y").0, None);
+        // The common part of a repository needs no HEAD, and the rest of it nothing but that and the way there.
+        assert_eq!(found(&["c/objects/x", "c/refs/x", "c/hooks/h"], "c/hooks/h").0, at("c"));
+        assert_eq!(found(&["g/HEAD", "g/commondir"], "g/config.worktree").0, at("g"));
+        // By its name alone, also when it is a file, and when there is nothing in it yet.
+        assert_eq!(found(&[".git"], ".git").0, at(".git"));
+        assert_eq!(found(&[], "sub/.git/hooks/x").0, at("sub/.git"));
+        // The workspace itself.
+        assert_eq!(found(&["HEAD", "objects/a", "refs/a"], "src/main.rs").0, Some(PathBuf::from("/w")));
+    }
+
+    #[test]
+    fn what_is_inside_a_repository_belongs_to_the_outermost() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let files = [".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/objects/x", ".git/modules/a/refs/x"];
+        assert_eq!(found(&files, ".git/modules/a/config"), (at(".git"), at(".git/modules/a")));
+        let files = [".git/HEAD", ".git/worktrees/w/HEAD", ".git/worktrees/w/commondir"];
+        assert_eq!(found(&files, ".git/worktrees/w/index"), (at(".git"), at(".git/worktrees/w")));
+    }
+
+    #[test]
+    fn a_part_of_a_repository_that_looks_like_one_is_that_part() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let parts =
+            ["hooks", "refs", "info", "objects", "rebase-merge", "modules", "worktrees/w/rebase-merge"];
+        for part in parts {
+            let names = ["objects", "refs", "info"].map(|name| format!(".git/{part}/{name}/x"));
+            let around = [".git/worktrees/w/HEAD", ".git/worktrees/w/commondir"];
+            let files: Vec<&str> = names.iter().map(String::as_str).chain(around).collect();
+            let own = if part.starts_with("worktrees") { ".git/worktrees/w" } else { ".git" };
+            assert_eq!(found(&files, &format!(".git/{part}/config")), (at(".git"), at(own)), "{part}");
+        }
+        // A project may look like a repository, and have some in it.
+        let files = ["HEAD", "objects/a", "refs/a", "lib/.git/HEAD"];
+        assert_eq!(found(&files, "lib/.git/config"), (Some(PathBuf::from("/w")), at("lib/.git")));
+    }
+
+    #[test]
+    fn what_lies_above_the_roots_is_left_alone_but_for_its_name() {
+        let exists = |path: &Path| ["/p/HEAD", "/p/objects", "/p/refs"].iter().any(|f| Path::new(f) == path);
+        let (root, path) = (PathBuf::from("/p/main"), PathBuf::from("/p/main/a"));
+        assert!(RepositorySet::recognise([path.as_path()], &[root], &exists).is_empty());
+        let (root, path) = (PathBuf::from("/p/.git/x"), PathBuf::from("/p/.git/x/a"));
+        let found = RepositorySet::recognise([path.as_path()], &[root], &|_| false);
+        assert_eq!(found.of(&path), Some(Path::new("/p/.git")));
+    }
+
+    #[test]
+    fn objects_are_told_from_what_names_other_objects() {
+        let path = PathBuf::from("/w/.git/objects/aa/bb");
+        let found = RepositorySet::recognise([path.as_path()], &[PathBuf::from("/w")], &|_| false);
+        assert!(found.is_object(&path) && found.is_object(Path::new("/w/.git/objects/pack/p.idx")));
+        assert!(!found.is_object(Path::new("/w/.git/objects/info/alternates")));
+        assert!(!found.is_object(Path::new("/w/.git/refs/objects/a")));
+        assert!(!found.is_object(Path::new("/w/objects/a")));
+    }
+}

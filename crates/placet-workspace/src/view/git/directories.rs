@@ -1,0 +1,163 @@
+//! The git directories of a change set, and which of their files git applies.
+
+use super::super::View;
+use super::layer_source::LayerSource;
+use crate::changes::change_set::{ChangeSet, FileChange};
+use crate::files::sparse::read_small_at;
+use crate::repository::{GitFileKind, RepositorySet, flat, settings};
+use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
+use placet_permission::is_git_name;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What happens to a git directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DirectoryFate {
+    Created,
+    Changed,
+}
+
+/// A git directory with changes that git applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GitDirectory {
+    pub(super) path: PathBuf,
+    pub(super) fate: DirectoryFate,
+}
+
+pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
+    !is_linked(dir)
+        && dir.join("HEAD").symlink_metadata().is_ok()
+        && dir.join("objects").symlink_metadata().is_ok()
+}
+
+/// The directory of a linked worktree is a part of its repository.
+fn is_linked(dir: &Path) -> bool {
+    dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
+}
+
+/// The repository that a path belongs to: with linked worktrees, without submodules in it.
+pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Option<&'p Path> {
+    let nearest = repositories.nearest(path)?;
+    if !is_linked(nearest) {
+        return Some(nearest);
+    }
+    nearest
+        .parent()
+        .and_then(Path::parent)
+        .filter(|dir| repositories.nearest(dir) == Some(*dir))
+        .or(Some(nearest))
+}
+
+/// Where the files of a repository are checked out.
+pub(super) enum WorkTree {
+    At(PathBuf),
+    /// It is bare, or not made yet.
+    Nowhere,
+    /// A `.git` file leads to it, which may be anywhere.
+    Unknown,
+}
+
+impl WorkTree {
+    /// By the person's own settings, and else by the place of the repository. Settings of the agent wait.
+    pub(super) fn of(git_dir: &Path) -> WorkTree {
+        let Ok(text) = read_small_at(&git_dir.join("config")) else {
+            return WorkTree::by_place(git_dir, true);
+        };
+        let (settings, _) = settings(&text);
+        let last = |key: &[u8]| settings.get(key)?.last().cloned();
+        if let Some(Some(place)) = last(b"core.worktree") {
+            return WorkTree::At(flat(&git_dir.join(OsStr::from_bytes(&place))));
+        }
+        let is_bare = last(b"core.bare").is_some_and(|value| value.is_none_or(|value| value != b"false"));
+        WorkTree::by_place(git_dir, is_bare)
+    }
+
+    fn by_place(git_dir: &Path, is_bare: bool) -> WorkTree {
+        let parent = || git_dir.parent().map(Path::to_path_buf);
+        match if is_git_name(git_dir) { parent() } else { module_place(git_dir) } {
+            Some(place) => WorkTree::At(place),
+            None if is_bare => WorkTree::Nowhere,
+            None => WorkTree::Unknown,
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<&Path> {
+        match self {
+            WorkTree::At(place) => Some(place),
+            WorkTree::Nowhere | WorkTree::Unknown => None,
+        }
+    }
+}
+
+/// `.git/modules/a/modules/b` is the repository of the submodule `b` in the submodule `a`.
+fn module_place(git_dir: &Path) -> Option<PathBuf> {
+    let outer = git_dir.ancestors().filter(|dir| dir.ends_with(".git")).last()?;
+    let mut names = git_dir.strip_prefix(outer).ok()?.iter();
+    if names.next()? != "modules" {
+        return None;
+    }
+    let mut place = outer.parent()?.to_path_buf();
+    place.extend(names.filter(|name| *name != "modules"));
+    Some(place)
+}
+
+/// True for a file that runs or configures something: it is applied by itself, where a person approves it by its name.
+pub(crate) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
+    let Ok(rel) = path.strip_prefix(git_dir) else { return false };
+    class_of(&GitName::from(rel)) == GitFileClass::OfGit
+}
+
+impl GitDirectory {
+    /// True where git applies the change, or nobody does: no byte of the file is applied.
+    pub(super) fn has(&self, set: &ChangeSet, change: &FileChange) -> bool {
+        if git_dir_of(&set.repositories, &change.path) != Some(&self.path) {
+            return false;
+        }
+        let is_named = |path: &Path| is_named_file(&self.path, path);
+        // A directory that comes for such a file comes as one.
+        let is_place = |change: &FileChange| {
+            change
+                .path
+                .strip_prefix(&self.path)
+                .is_ok_and(|rel| rel.iter().count() <= 2 && rel != Path::new("objects"))
+                && change.after.is_directory()
+                && set.below(&change.path).iter().any(|path| is_named(path))
+        };
+        let is_by_name = |change: &FileChange| is_named(&change.path) || is_place(change);
+        if self.fate == DirectoryFate::Changed && is_by_name(change) {
+            return false;
+        }
+        // A directory of a project may only look like a bare repository: its own files are files.
+        let Ok(rel) = change.path.strip_prefix(&self.path) else { return false };
+        is_git_name(&self.path)
+            || self.path.iter().any(|name| name == ".git")
+            || change.before.is_directory()
+            || change.after.is_directory()
+            || GitFileKind::at(rel).is_some()
+            || class_of(&GitName::from(rel)) != GitFileClass::NotCarried
+    }
+}
+
+impl View {
+    /// The git directories whose changes are not applied as files. The outer ones come first.
+    pub(super) fn git_directories(&self, set: &ChangeSet) -> Vec<GitDirectory> {
+        let fate = |dir: &Path| {
+            let source = LayerSource::of(self, dir);
+            let has = |name: &str| source.identity(Path::new(name)).is_ok_and(|found| found.is_some());
+            match is_repository_on_disk(dir) {
+                // Where all of it goes, its files are removed; a part that goes makes it a repository that git refuses.
+                true => has("").then_some(DirectoryFate::Changed),
+                false => (has("HEAD") && has("objects")).then_some(DirectoryFate::Created),
+            }
+        };
+        let dirs = set.repositories.all().filter(|dir| !is_linked(dir) && self.locate(dir).is_some());
+        let found = dirs.filter_map(|dir| Some(GitDirectory { path: dir.to_path_buf(), fate: fate(dir)? }));
+        let has_change = |dir: &GitDirectory| {
+            let from = set.changes.partition_point(|change| *change.path < *dir.path);
+            let below = set.changes.get(from..).unwrap_or_default().iter();
+            below.take_while(|change| change.path.starts_with(&dir.path)).any(|change| dir.has(set, change))
+        };
+        found.filter(has_change).collect()
+    }
+}

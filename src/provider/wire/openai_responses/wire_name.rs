@@ -1,4 +1,0 @@
-//! The name of this wire format, in settings and errors.
-
-/// The name in the proofs of this wire format.
-pub(in crate::provider::wire) const WIRE: &str = "openai-responses";
