@@ -108,7 +108,7 @@ pub(super) fn switched_off_filters(
     let mut command = git(cwd);
     at_top(&mut command, cwd)?;
     command.args(["check-attr", "-z", "--stdin", "filter"]);
-    let done = GitOutput::with_input(&mut command, names, MOST_TEXT)?;
+    let done = DiffOutput::with_input(&mut command, names, MOST_TEXT)?;
     if !done.success {
         return Err(CliError::new(first_line(&done.errors)));
     }
@@ -164,7 +164,7 @@ pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirecti
     at_top(&mut command, cwd)?;
     command.args(["-c", "apply.ignoreWhitespace=no", "apply", "--cached", "--whitespace=nowarn"]);
     command.args((direction == IndexDirection::Unstage).then_some("-R")).arg("-");
-    let done = GitOutput::with_input(&mut command, patch, MOST_TEXT)?;
+    let done = DiffOutput::with_input(&mut command, patch, MOST_TEXT)?;
     if done.success {
         return Ok(());
     }
@@ -184,7 +184,7 @@ fn at_top(command: &mut Command, cwd: &Path) -> Result<(), CliError> {
 }
 
 fn rev_parse(cwd: &Path, what: &str) -> Result<PathBuf, CliError> {
-    let done = GitOutput::of(git(cwd).args(["rev-parse", what]), MOST_TEXT)?;
+    let done = DiffOutput::of(git(cwd).args(["rev-parse", what]), MOST_TEXT)?;
     match done.output.strip_suffix(b"\n") {
         Some(path) if done.success => Ok(PathBuf::from(OsStr::from_bytes(path))),
         _ => Err(CliError::new(first_line(&done.errors))),
@@ -204,7 +204,7 @@ fn run(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
     command.args(["--src-prefix=a/", "--dst-prefix=b/", "--no-relative"]);
     // To see whether a submodule has changes, git would run another git there, with that repository's configuration.
     command.args(["-U1000000", "--ignore-submodules=dirty", "--submodule=short"]).args(of).arg("--");
-    let done = GitOutput::of(&mut command, MOST)?;
+    let done = DiffOutput::of(&mut command, MOST)?;
     if !done.success {
         if done.errors.to_ascii_lowercase().contains("not a git repository") {
             return Err(
@@ -247,11 +247,11 @@ fn without_filters(cwd: &Path) -> Result<Command, CliError> {
 /// The names of the filters that the repository itself defines, also in files that its configuration includes.
 fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, CliError> {
     let list = ["config", "--null", "--name-only", "--list"];
-    let scoped = GitOutput::of(git(cwd).args(list).arg("--show-scope"), MOST_TEXT)?;
+    let scoped = DiffOutput::of(git(cwd).args(list).arg("--show-scope"), MOST_TEXT)?;
     // A git before 2.26 knows no scopes: then the person's own filters are switched off as well.
     let (names, step) = match scoped.success {
         true => (scoped.output, 2),
-        false => (GitOutput::of(git(cwd).args(list), MOST_TEXT)?.output, 1),
+        false => (DiffOutput::of(git(cwd).args(list), MOST_TEXT)?.output, 1),
     };
     let words: Vec<&[u8]> = names.split(|b| *b == 0).collect();
     let mut filters = BTreeSet::new();
@@ -285,18 +285,18 @@ struct GitStream {
     bytes: Arc<AtomicU64>,
 }
 
-struct GitOutput {
+struct DiffOutput {
     success: bool,
     output: Vec<u8>,
     errors: String,
 }
 
-impl GitOutput {
-    fn of(command: &mut Command, most: u64) -> Result<GitOutput, CliError> {
-        GitOutput::with_input(command, Vec::new(), most)
+impl DiffOutput {
+    fn of(command: &mut Command, most: u64) -> Result<DiffOutput, CliError> {
+        DiffOutput::with_input(command, Vec::new(), most)
     }
 
-    fn with_input(command: &mut Command, input: Vec<u8>, most: u64) -> Result<GitOutput, CliError> {
+    fn with_input(command: &mut Command, input: Vec<u8>, most: u64) -> Result<DiffOutput, CliError> {
         // Here and not by the callers: no git is started without it.
         if let Some(dir) = command.get_current_dir() {
             git_special_files::refuse(dir)?;
@@ -331,7 +331,7 @@ impl GitOutput {
         }
         let errors = String::from_utf8_lossy(&wait(&errors)?).into_owned();
         let success = child.wait().map_err(CliError::new)?.success();
-        Ok(GitOutput { success, output, errors })
+        Ok(DiffOutput { success, output, errors })
     }
 }
 

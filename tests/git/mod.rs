@@ -1,5 +1,6 @@
 //! Repositories: what a person sees of them, what waits, and what is applied.
 
+mod beside_git;
 mod git_commands;
 mod git_crash;
 mod git_files_shown;

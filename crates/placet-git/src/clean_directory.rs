@@ -8,7 +8,7 @@ use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectFormat;
 use crate::runner::{GitCall, GitRunner, run_one};
-use crate::source::{FileIdentity, RepositorySource, SourceFile, SourceKind};
+use crate::source::{RepositorySource, SourceFile, SourceIdentity, SourceKind};
 use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct CleanDirectory {
     pub(crate) checkouts: Vec<CheckoutName>,
     pub(crate) shallow: Option<GitName>,
     /// What the files were when they were copied.
-    pub(crate) identities: Vec<(PathBuf, FileIdentity)>,
+    pub(crate) identities: Vec<(PathBuf, SourceIdentity)>,
     /// Symbolic refs whose target does not exist are not listed by git.
     pub(crate) symbolic: Vec<(GitName, RefTarget)>,
     /// Links, FIFOs and devices among the refs.

@@ -3,7 +3,7 @@
 
 use crate::error::GitError;
 use crate::git_name::GitName;
-use crate::group::branches_to_return_to;
+use crate::group::{branch_to_return_to, branches_to_return_to};
 use crate::object_id::ObjectId;
 use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry, resolve_by};
@@ -52,6 +52,8 @@ pub struct Comparison {
     pub conflicts: BTreeSet<RepositoryItem>,
     /// Where the person's `HEAD`s are.
     pub(crate) heads: BTreeMap<CheckoutName, Head>,
+    /// Checkouts of the person in which git leaves files out: there, a new entry without a file hides nothing.
+    pub(crate) sparse: BTreeSet<CheckoutName>,
 }
 
 impl Comparison {
@@ -72,7 +74,10 @@ impl Comparison {
         let heads =
             person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
         let (left_alone, conflicts) = (BTreeSet::new(), BTreeSet::new());
-        let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads };
+        let is_sparse = |index: &IndexState| index.values().flatten().any(|entry| entry.skip_worktree);
+        let sparse = person.checkouts.iter().filter(|(_, checkout)| is_sparse(&checkout.index));
+        let sparse = sparse.map(|(name, _)| name.clone()).collect();
+        let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads, sparse };
         comparison.moved.refs =
             comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
         let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();
@@ -89,6 +94,13 @@ impl Comparison {
                 comparison.conflicts.insert(RepositoryItem::Ref(branch));
             }
         }
+        let in_progress = |name: &GitName| p.contains_key(name) && !comparison.moved.files.contains_key(name);
+        let of_person = p.iter().filter(|(name, _)| in_progress(name));
+        let of_person: Vec<GitName> =
+            of_person.filter_map(|(name, file)| branch_to_return_to(name, file)).collect();
+        let moved = of_person.into_iter().filter(|branch| comparison.moved.refs.contains_key(branch));
+        let moved: Vec<RepositoryItem> = moved.map(RepositoryItem::Ref).collect();
+        comparison.conflicts.extend(moved);
         comparison
     }
 
@@ -129,10 +141,17 @@ impl Comparison {
             None => None,
         };
         found.commit = Moved { before: person.head_commit(name), after: commit };
-        // An index belongs to the commit at HEAD: entries of another commit would undo what the person's branch got.
-        if moves_index && head.is_some() && commit != commit_of_index {
+        // An index belongs to the commit at HEAD, and moves with it: without the other, each would undo in the next commit what
+        // the branch got.
+        let moves_commit = found.commit.before != found.commit.after;
+        let is_of_index = commit == commit_of_index
+            && (!moves_commit || base.head_commit(name) == found.commit.before || b.is_none());
+        if (moves_index || moves_commit) && head.is_some() && !is_of_index {
+            let is_here = b.map(|checkout| &checkout.head) == p.map(|checkout| &checkout.head);
             self.conflicts.insert(match head {
-                Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
+                Some(Head::Branch(branch))
+                    if is_here && person.refs.get(&branch) != base.refs.get(&branch) =>
+                {
                     RepositoryItem::Ref(branch)
                 }
                 _ => RepositoryItem::Head(name.clone()),
@@ -259,8 +278,8 @@ impl Comparison {
     /// Compares a change that was applied with a state: what is still at `before` can be moved to `after`.
     #[must_use]
     pub fn again(change: &RepositoryMove, now: &RepositoryState) -> Comparison {
-        let base = change.put_on(now, Side::Before);
-        let goal = change.put_on(now, Side::After);
+        let base = change.put_on(now, MoveSide::Before);
+        let goal = change.put_on(now, MoveSide::After);
         let commit_of = |name: &CheckoutName| match change.checkouts.get(name) {
             Some(checkout) => checkout.commit.after,
             None => now.head_commit(name),
@@ -270,14 +289,14 @@ impl Comparison {
 }
 
 #[derive(Clone, Copy)]
-enum Side {
+enum MoveSide {
     Before,
     After,
 }
 
 impl RepositoryMove {
     /// A state with the items of this change as they were before or after it, and everything else as it is.
-    fn put_on(&self, now: &RepositoryState, side: Side) -> RepositoryState {
+    fn put_on(&self, now: &RepositoryState, side: MoveSide) -> RepositoryState {
         let mut state = now.clone();
         put(&mut state.refs, &self.refs, side);
         put(&mut state.files.named, &self.files, side);
@@ -310,14 +329,14 @@ impl RepositoryMove {
     }
 }
 
-fn one<T>(moved: &Moved<T>, side: Side) -> Option<&T> {
+fn one<T>(moved: &Moved<T>, side: MoveSide) -> Option<&T> {
     match side {
-        Side::Before => moved.before.as_ref(),
-        Side::After => moved.after.as_ref(),
+        MoveSide::Before => moved.before.as_ref(),
+        MoveSide::After => moved.after.as_ref(),
     }
 }
 
-fn put<T: Clone>(state: &mut BTreeMap<GitName, T>, items: &MovedItems<T>, side: Side) {
+fn put<T: Clone>(state: &mut BTreeMap<GitName, T>, items: &MovedItems<T>, side: MoveSide) {
     for (name, moved) in items {
         match one(moved, side) {
             Some(value) => state.insert(name.clone(), value.clone()),

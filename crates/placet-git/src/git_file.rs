@@ -5,7 +5,7 @@
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
-use crate::source::{FileIdentity, RepositorySource, SourceKind};
+use crate::source::{RepositorySource, SourceIdentity, SourceKind};
 use crate::state::CheckoutName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct GitFiles {
     pub named: BTreeMap<GitName, GitFileContent>,
     /// Those that are not applied: only whether they are the same is known.
     #[serde(skip)]
-    pub others: BTreeMap<GitName, FileIdentity>,
+    pub others: BTreeMap<GitName, SourceIdentity>,
     /// Names of submodules whose repositories are below `modules/`.
     pub modules: Vec<GitName>,
 }

@@ -1,5 +1,6 @@
 //! A name that came from a repository: bytes, never printed as they are.
 
+use crate::error::{GitError, Result};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
@@ -77,9 +78,9 @@ impl From<GitName> for String {
 }
 
 impl TryFrom<String> for GitName {
-    type Error = String;
+    type Error = GitError;
 
-    fn try_from(text: String) -> Result<GitName, String> {
+    fn try_from(text: String) -> Result<GitName> {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.bytes();
         while let Some(byte) = rest.next() {
@@ -91,7 +92,7 @@ impl TryFrom<String> for GitName {
                 || rest.next().and_then(|c| char::from(c).to_digit(16)).and_then(|d| u8::try_from(d).ok());
             match (digit(), digit()) {
                 (Some(high), Some(low)) => bytes.push(high << 4 | low),
-                _ => return Err(format!("`{text}` is not an escaped name")),
+                _ => return Err(GitError::Unsupported(format!("`{text}` is not an escaped name"))),
             }
         }
         Ok(GitName(bytes.into()))

@@ -51,9 +51,9 @@ pub struct Selection {
 }
 
 impl WaitingGroup {
-    /// What waits in a change.
+    /// What waits in a change; `sparse` are checkouts in which git leaves files out.
     #[must_use]
-    pub fn all(moved: &RepositoryMove) -> BTreeSet<WaitingGroup> {
+    pub fn all(moved: &RepositoryMove, sparse: &BTreeSet<CheckoutName>) -> BTreeSet<WaitingGroup> {
         let mut groups = BTreeSet::new();
         for name in moved.files.keys() {
             groups.insert(match class_of(name) {
@@ -65,7 +65,11 @@ impl WaitingGroup {
             });
         }
         for (name, checkout) in &moved.checkouts {
-            if checkout.index.values().any(|moved| visibility(moved) != Visibility::Same) {
+            if checkout
+                .index
+                .values()
+                .any(|moved| visibility(moved, sparse.contains(name)) != Visibility::Same)
+            {
                 groups.insert(WaitingGroup::HiddenFiles(name.clone()));
             }
             if !checkout.own_refs.is_empty()
@@ -91,13 +95,14 @@ pub(crate) enum Visibility {
     Shown,
 }
 
-pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>) -> Visibility {
+pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>, is_sparse: bool) -> Visibility {
     let hidden = |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
-    // A sparse checkout gets new entries without a file: there is nothing to hide.
-    let is_sparse = moved.before.is_none()
-        && moved.after.iter().flatten().all(|entry| entry.skip_worktree && !entry.assume_unchanged);
+    let is_left_out = |entry: &IndexEntry| entry.skip_worktree && !entry.assume_unchanged;
+    if is_sparse && moved.before.is_none() && moved.after.iter().flatten().all(is_left_out) {
+        return Visibility::Same;
+    }
     match (hidden(&moved.before), hidden(&moved.after)) {
-        (false, true) if !is_sparse => Visibility::Hidden,
+        (false, true) => Visibility::Hidden,
         (true, false) if moved.after.is_some() => Visibility::Shown,
         _ => Visibility::Same,
     }
@@ -105,12 +110,23 @@ pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>) -> Visibility {
 
 /// The branches on which operations in these files began.
 pub(crate) fn branches_to_return_to(files: &MovedItems<GitFileContent>) -> Vec<GitName> {
-    let names = files.iter().filter(|(name, _)| name.as_bytes().ends_with(b"/head-name"));
-    let contents = names.flat_map(|(_, moved)| [&moved.before, &moved.after]).flatten();
-    contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))).collect()
+    let contents = files.iter().flat_map(|(name, moved)| [(name, &moved.before), (name, &moved.after)]);
+    contents.filter_map(|(name, content)| branch_to_return_to(name, content.as_ref()?)).collect()
+}
+
+/// The branch that this file of an operation names.
+pub(crate) fn branch_to_return_to(name: &GitName, content: &GitFileContent) -> Option<GitName> {
+    let is_name = name.as_bytes().ends_with(b"/head-name");
+    is_name.then(|| content.bytes()).flatten().map(|bytes| GitName::new(bytes.trim_ascii_end()))
 }
 
 impl Comparison {
+    /// What of it waits.
+    #[must_use]
+    pub fn groups(&self) -> BTreeSet<WaitingGroup> {
+        WaitingGroup::all(&self.moved, &self.sparse)
+    }
+
     /// The change that these answers apply.
     pub fn selected(&self, selection: &Selection) -> Result<RepositoryMove> {
         let mut change = self.moved.clone();
@@ -120,7 +136,7 @@ impl Comparison {
             }
             self.leave_conflicts(&mut change);
         }
-        for group in WaitingGroup::all(&self.moved).difference(&selection.approved) {
+        for group in self.groups().difference(&selection.approved) {
             self.leave_group(&mut change, group);
         }
         for (name, choice) in &selection.refs {

@@ -45,8 +45,8 @@ mod state;
 mod write_mode;
 
 pub use apply::{
-    ApplyJournal, ApplyPhase, ApplyPlace, ApplyStep, ApplyWatch, PersonIdentity, PreparedApply, RecoveryGoal,
-    RecoveryReport, Unwatched, person_identity, prepare, prepare_undo, recover, undo_question,
+    ApplyJournal, ApplyPlace, ApplyWatch, MovePhase, MoveRecovery, MoveStep, PersonIdentity, PreparedApply,
+    RecoveryGoal, Unwatched, has_more, person_identity, prepare, prepare_undo, recover, undo_question,
 };
 pub use compare::{Comparison, RepositoryItem};
 pub use config_keys::{ConfigSetting, config_settings};
@@ -59,11 +59,11 @@ pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
-    CommitFact, HeadFact, HiddenPaths, IndexFact, ObjectFact, OperationFact, OperationKind, OperationState,
-    PathChange, RefFact, RefMovement, RepositoryRows, StagedState, StashFact, WorktreeFact,
+    CommitFact, GitOperation, HeadFact, HiddenPaths, IndexFact, ObjectFact, OperationFact, OperationState,
+    PathChange, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, WorktreeFact,
 };
 pub use runner::{GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
-pub use source::{FileIdentity, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind};
+pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};
 pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,
     RepositoryFormat, RepositoryState, StashEntry, StateCopy,

@@ -40,6 +40,8 @@ pub const CHECKOUTS: usize = 64;
 pub const EXCLUDED_TIPS: usize = 5_000;
 /// Commits that are listed by name; the number of the others is exact.
 pub const LISTED_COMMITS: usize = 1_000;
+/// Refs that one change moves: git writes a file for each, which takes it a second for some thousand.
+pub const MOVED_REFS: usize = 10_000;
 /// Refs whose commits are counted one by one, because each costs a call.
 pub const COUNTED_REFS: usize = 64;
 /// A transfer with fewer objects is stored loose, as `receive.unpackLimit` does: otherwise 50 turns are 50 packs.

@@ -1,5 +1,6 @@
 //! The name of an object: 20 bytes of SHA-1 or 32 of SHA-256.
 
+use crate::error::{GitError, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -95,9 +96,10 @@ impl From<ObjectId> for String {
 }
 
 impl TryFrom<String> for ObjectId {
-    type Error = String;
+    type Error = GitError;
 
-    fn try_from(hex: String) -> std::result::Result<ObjectId, String> {
-        ObjectId::from_hex(hex.as_bytes()).ok_or_else(|| format!("`{hex}` is not an object id"))
+    fn try_from(hex: String) -> Result<ObjectId> {
+        let wrong = || GitError::Unsupported(format!("`{hex}` is not an object id"));
+        ObjectId::from_hex(hex.as_bytes()).ok_or_else(wrong)
     }
 }

@@ -77,11 +77,14 @@ impl RepositoryQuestion {
         if comparison.moved.is_empty() && comparison.conflicts.is_empty() {
             return Ok(None);
         }
+        if comparison.moved.refs.len() > limit::MOVED_REFS {
+            return Err(GitError::TooMany("changed refs", limit::MOVED_REFS));
+        }
         let wanted = wanted(&comparison, &person, &agent);
         let shallow = person.shallow.clone();
         let path = scratch.join("quarantine");
         let quarantine = Quarantine::fill(&copy, sides.person, shallow.as_ref(), &wanted, &path, runner)?;
-        let groups = WaitingGroup::all(&comparison.moved);
+        let groups = comparison.groups();
         let (base, taken_back) = (base.clone(), BTreeMap::new());
         let mut question = RepositoryQuestion {
             base,
@@ -204,7 +207,7 @@ fn drop_what_is_not_carried(
     let (base, person, agent) = (&base.files.others, &person.files.others, &agent.files.others);
     let names: BTreeSet<&GitName> = agent.keys().chain(person.keys()).collect();
     let differs = |name: &&&GitName| {
-        let of = |files: &BTreeMap<GitName, crate::source::FileIdentity>| files.get(**name).map(|f| f.size);
+        let of = |files: &BTreeMap<GitName, crate::source::SourceIdentity>| files.get(**name).map(|f| f.size);
         of(agent) != of(person) && (base.is_empty() || of(agent) != of(base))
     };
     let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();

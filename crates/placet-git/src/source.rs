@@ -34,12 +34,12 @@ pub struct SourceEntry {
 pub struct SourceFile {
     pub bytes: Vec<u8>,
     pub is_executable: bool,
-    pub identity: FileIdentity,
+    pub identity: SourceIdentity,
 }
 
 /// Changes with each write of a file: git replaces its files, and the time of the inode cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct FileIdentity {
+pub struct SourceIdentity {
     pub device: u64,
     pub inode: u64,
     pub size: u64,
@@ -55,7 +55,7 @@ pub trait RepositorySource: Sync {
     /// A regular file, or `None` if there is nothing. A link, a FIFO, a device, and a file over the limit are errors.
     fn read(&self, file: &Path, most: u64) -> Result<Option<SourceFile>>;
     /// The size and the time of a change of anything, to tell whether it changed.
-    fn identity(&self, file: &Path) -> Result<Option<FileIdentity>>;
+    fn identity(&self, file: &Path) -> Result<Option<SourceIdentity>>;
     /// Where git, as the runner starts it, finds this git directory.
     fn path(&self) -> &Path;
 
@@ -170,7 +170,7 @@ impl RepositorySource for PlainSource {
         Ok(Some(SourceFile { bytes, is_executable: meta.mode() & 0o100 != 0, identity: identity_of(&meta) }))
     }
 
-    fn identity(&self, path: &Path) -> Result<Option<FileIdentity>> {
+    fn identity(&self, path: &Path) -> Result<Option<SourceIdentity>> {
         let whole = self.path.join(path);
         match std::fs::symlink_metadata(&whole) {
             Ok(meta) => Ok(Some(identity_of(&meta))),
@@ -185,8 +185,8 @@ impl RepositorySource for PlainSource {
     }
 }
 
-pub(crate) fn identity_of(meta: &std::fs::Metadata) -> FileIdentity {
-    FileIdentity {
+pub(crate) fn identity_of(meta: &std::fs::Metadata) -> SourceIdentity {
+    SourceIdentity {
         device: meta.dev(),
         inode: meta.ino(),
         size: meta.len(),

@@ -3,7 +3,7 @@
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::question::RepositoryQuestion;
-use crate::rows::{RefMovement, RepositoryRows};
+use crate::rows::{IndexFact, RefMovement, RepositoryRows};
 use crate::state::{CheckoutName, RefTarget, StashEntry};
 
 /// Why a change waits in write mode.
@@ -54,12 +54,15 @@ impl RepositoryRows {
             if head.had_staged {
                 found.push(TakenAway::SwitchedWithStaged(name.clone()));
             }
-            if !self.dropped.is_empty() && self.refs.is_empty() {
+            if !self.dropped.is_empty() {
                 found.push(TakenAway::CommitsDropped(name.clone()));
             }
         }
         for (checkout, facts) in &self.index {
-            let lost = facts.iter().filter(|fact| fact.loses_staged);
+            // Who resolves a conflict takes its versions out of the index.
+            let is_resolved =
+                |fact: &&IndexFact| fact.moved.before.iter().flatten().any(|entry| entry.stage > 0);
+            let lost = facts.iter().filter(|fact| fact.loses_staged || is_resolved(fact));
             found.extend(lost.map(|fact| TakenAway::StagedLost(checkout.clone(), fact.path.clone())));
         }
         found.extend(self.stash_dropped.iter().map(|fact| TakenAway::StashDropped(fact.entry.clone())));

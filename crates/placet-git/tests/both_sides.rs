@@ -50,6 +50,19 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "HEAD changed on both sides",
         "git symbolic-ref HEAD | grep -q side && echo yes",
     ),
+    // The branch that is checked out moves with its index only.
+    (
+        "git switch -q side",
+        "git switch -q side; echo 2 >> a.txt; git commit -qam Agent; git switch -q main",
+        "HEAD changed on both sides",
+        "git symbolic-ref HEAD | grep -q side && test -z \"$(git status --porcelain)\" && echo yes",
+    ),
+    (
+        "git switch -q side",
+        "git branch -f side main",
+        "HEAD changed on both sides",
+        "git symbolic-ref HEAD | grep -q side && test -z \"$(git status --porcelain)\" && echo yes",
+    ),
     (
         "git switch -qc mine",
         "git switch -qc theirs",

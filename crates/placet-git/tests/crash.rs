@@ -12,7 +12,7 @@
 mod support;
 
 use placet_git::{
-    ApplyJournal, ApplyPhase, ApplyStep, ApplyWatch, GitError, PlainRunner, PlainSource, QuestionSides,
+    ApplyJournal, ApplyWatch, GitError, MovePhase, MoveStep, PlainRunner, PlainSource, QuestionSides,
     RecoveryGoal, RepositoryQuestion, RepositoryState, Unwatched,
 };
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ const BEFORE: &str =
 /// Everything that an apply has: a name in the way, HEAD, index, stash, a hook, refs.
 const AGENT: &str = "git branch -D side; git branch side/x; git stash pop -q; git stash push -q -m New; git switch -qc work; echo 2 >> a.txt; git commit -qam Agent; echo 3 > c; git add c; mkdir -p .git/hooks; echo '#!/bin/sh' > .git/hooks/pre-push; git tag t";
 
-struct StopAt(ApplyStep);
+struct StopAt(MoveStep);
 
 impl ApplyWatch for StopAt {
-    fn reached(&self, step: ApplyStep) -> Result<(), GitError> {
+    fn reached(&self, step: MoveStep) -> Result<(), GitError> {
         if step == self.0 { Err(GitError::Stopped("here")) } else { Ok(()) }
     }
 }
 
-struct KillAt(ApplyStep);
+struct KillAt(MoveStep);
 
 impl ApplyWatch for KillAt {
-    fn reached(&self, step: ApplyStep) -> Result<(), GitError> {
+    fn reached(&self, step: MoveStep) -> Result<(), GitError> {
         if step == self.0 {
             let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
         }
@@ -61,7 +61,7 @@ fn left_behind(scene: &Scene) -> String {
 
 #[test]
 fn a_failure_at_any_step_leaves_everything_as_it_was() {
-    in_parallel(&ApplyStep::ALL, |step| {
+    in_parallel(&MoveStep::ALL, |step| {
         let scene = scene();
         let question = scene.question().map_err(|error| error.to_string())?.ok_or("nothing")?;
         let error = scene.apply_watched(&question, &everything(&question), &StopAt(*step));
@@ -77,7 +77,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
 fn child_that_is_killed_while_it_applies() {
     let Ok(step) = std::env::var("PLACET_KILL_AT") else { return };
     let path = |name: &str| PathBuf::from(std::env::var(name).unwrap());
-    let step = ApplyStep::ALL[step.parse::<usize>().unwrap()];
+    let step = MoveStep::ALL[step.parse::<usize>().unwrap()];
     let read = |git_dir: PathBuf, scratch: &str| {
         RepositoryState::read(&PlainSource::new(&git_dir), &path("SCRATCH").join(scratch), &PlainRunner)
             .unwrap()
@@ -107,7 +107,7 @@ fn wait_until_nobody_works_in(directory: &Path) {
 
 #[test]
 fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
-    let steps: Vec<usize> = (0..ApplyStep::ALL.len()).collect();
+    let steps: Vec<usize> = (0..MoveStep::ALL.len()).collect();
     in_parallel(&steps, |step| {
         let scene = scene();
         let (journal, scratch) = (scene.fresh("journal"), scene.fresh("scratch"));
@@ -122,13 +122,13 @@ fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
             .env("SCRATCH", &scratch)
             .output()
             .unwrap();
-        let title = format!("{:?}", ApplyStep::ALL[*step]);
+        let title = format!("{:?}", MoveStep::ALL[*step]);
         if status.status.success() {
             return Err(format!("{title}: was not killed {}", String::from_utf8_lossy(&status.stdout)));
         }
         wait_until_nobody_works_in(&scene.git_dir());
         let phase = ApplyJournal::load(&journal).map_err(|error| format!("{title}: {error}"))?.phase;
-        let goal = if phase == ApplyPhase::Preparing { RecoveryGoal::Revert } else { RecoveryGoal::Complete };
+        let goal = if phase == MovePhase::Preparing { RecoveryGoal::Revert } else { RecoveryGoal::Complete };
         let report =
             with_place(&scene.git_dir(), &journal, &Unwatched, |place| placet_git::recover(place, goal));
         let report = report.map_err(|error| format!("{title}: {error}"))?;

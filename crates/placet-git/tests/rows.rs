@@ -12,7 +12,7 @@
 mod support;
 
 use placet_git::{
-    OperationKind, PlainRunner, RefMovement, RepositoryQuestion, RepositoryRows, StagedState, WaitingGroup,
+    GitOperation, PlainRunner, RefMovement, RepositoryQuestion, RepositoryRows, StagedKind, WaitingGroup,
 };
 use support::{FUNCTIONS, Scene};
 
@@ -35,7 +35,7 @@ fn a_commit_has_its_subject_its_paths_and_its_branch() {
     assert_eq!(fact.name.escaped(), "refs/heads/main");
     assert_eq!(fact.commits, [commit.id]);
     assert!(matches!(fact.movement, RefMovement::Moved { counts: Some((1, 0)), .. }));
-    assert!(rows.index.values().flatten().all(|fact| fact.state == StagedState::AsCommitted));
+    assert!(rows.index.values().flatten().all(|fact| fact.state == StagedKind::AsCommitted));
     let patch = String::from_utf8(
         question.tree_patch(commit.parents.first().copied(), Some(commit.id), &PlainRunner).unwrap(),
     )
@@ -78,7 +78,7 @@ fn a_stopped_rebase_is_one_group_that_moves_nothing_without_its_answer() {
     let (scene, question, rows) = read(before, "git rebase -q main");
     let [operation] = rows.operations.as_slice() else { panic!("{rows:#?}") };
     let state = operation.state.after.clone().unwrap();
-    assert_eq!((state.kind, state.steps), (OperationKind::Rebase, Some((1, 1))));
+    assert_eq!((state.kind, state.steps), (GitOperation::Rebase, Some((1, 1))));
     assert_eq!(state.branch.unwrap().escaped(), "refs/heads/topic");
     assert_eq!(question.groups.iter().filter(|group| matches!(group, WaitingGroup::Operation(_))).count(), 1);
     let change = question.comparison.selected(&placet_git::Selection::default()).unwrap();

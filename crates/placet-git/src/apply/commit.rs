@@ -1,8 +1,8 @@
 //! The second half of an apply: what was prepared becomes visible.
 
-use super::journal::ApplyPhase;
+use super::journal::MovePhase;
 use super::ref_plan::{LateRef, RefPlan};
-use super::{ApplyPlace, ApplyRun, ApplyStep, checkout_files, git_version, stash_writer};
+use super::{ApplyPlace, ApplyRun, MoveStep, checkout_files, git_version, stash_writer};
 use crate::error::Result;
 use crate::repository_move::RepositoryMove;
 use crate::runner::{PlainRunner, run_one};
@@ -43,11 +43,11 @@ impl PreparedApply {
 impl ApplyRun {
     pub(super) fn commit(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
-        self.journal.set_phase(ApplyPhase::Committing)?;
-        reached(ApplyStep::Committing)?;
+        self.journal.set_phase(MovePhase::Committing)?;
+        reached(MoveStep::Committing)?;
         self.finish(change, place)?;
         self.journal.locks.clear();
-        self.journal.set_phase(ApplyPhase::Done)?;
+        self.journal.set_phase(MovePhase::Done)?;
         self.journal.remove_scratch()
     }
 
@@ -61,19 +61,19 @@ impl ApplyRun {
         }
         self.locks.commit()?;
         self.locks.release();
-        reached(ApplyStep::IndexMoved)?;
+        reached(MoveStep::IndexMoved)?;
         checkout_files::write(&self.git_dir, &change.files)?;
-        reached(ApplyStep::FilesWritten)?;
+        reached(MoveStep::FilesWritten)?;
         if let Some(refs) = self.refs.take() {
             refs.commit()?;
         }
-        reached(ApplyStep::RefsCommitted)?;
+        reached(MoveStep::RefsCommitted)?;
         // After the transaction, which may hold the lock of the packed refs.
         if let Some(stash) = &change.stash {
             let now = stash.before.as_deref().unwrap_or_default();
             stash_writer::write(place, &self.git_dir, now, stash.after.as_deref().unwrap_or_default())?;
         }
-        reached(ApplyStep::StashMoved)?;
+        reached(MoveStep::StashMoved)?;
         for late in RefPlan::of(change, git_version()?).late {
             move_late(place, &late)?;
         }
@@ -82,7 +82,7 @@ impl ApplyRun {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
             }
         }
-        reached(ApplyStep::HeadsMoved)
+        reached(MoveStep::HeadsMoved)
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// How far an apply is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ApplyPhase {
+pub enum MovePhase {
     /// Locks may be held; items moved only where a name had to be free first. Recovery reverts.
     Preparing,
     /// Everything needed is on disk. Recovery completes.
@@ -37,7 +37,7 @@ pub(crate) enum OwnLock {
 pub struct ApplyJournal {
     #[serde(skip)]
     directory: PathBuf,
-    pub phase: ApplyPhase,
+    pub phase: MovePhase,
     pub git_dir: GitName,
     pub title: GitName,
     pub change: RepositoryMove,
@@ -51,7 +51,7 @@ impl ApplyJournal {
         fs::create_dir_all(place.journal).map_err(GitError::io("create", place.journal))?;
         let journal = ApplyJournal {
             directory: place.journal.to_path_buf(),
-            phase: ApplyPhase::Preparing,
+            phase: MovePhase::Preparing,
             git_dir: GitName::from(place.git_dir),
             title: place.title.clone(),
             change: change.clone(),
@@ -80,7 +80,7 @@ impl ApplyJournal {
         fs::rename(&new, &path).map_err(GitError::io("write", &path))
     }
 
-    pub(crate) fn set_phase(&mut self, phase: ApplyPhase) -> Result<()> {
+    pub(crate) fn set_phase(&mut self, phase: MovePhase) -> Result<()> {
         self.phase = phase;
         self.save()
     }

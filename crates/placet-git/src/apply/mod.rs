@@ -16,18 +16,18 @@ mod stash_writer;
 mod transaction;
 
 pub use commit::PreparedApply;
-pub use journal::{ApplyJournal, ApplyPhase};
-pub use recover::{RecoveryGoal, RecoveryReport, recover};
+pub use journal::{ApplyJournal, MovePhase};
+pub use recover::{MoveRecovery, RecoveryGoal, recover};
 
 use crate::compare::Comparison;
 use crate::error::{GitError, Result};
-use crate::git_file::GitFileClass;
+use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::RepositoryMove;
 use crate::runner::{GitCall, PlainRunner, run_one};
 use crate::source::PlainSource;
-use crate::state::{CheckoutName, RefStorage, RepositoryState};
+use crate::state::{CheckoutName, CheckoutState, RefStorage, RepositoryState};
 use lock::FileLocks;
 use std::ffi::OsString;
 use std::fs;
@@ -36,7 +36,7 @@ use transaction::RefTransaction;
 
 /// The steps of an apply, in their order. A test stops at each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApplyStep {
+pub enum MoveStep {
     Journaled,
     ObjectsStored,
     DeletesCommitted,
@@ -53,28 +53,28 @@ pub enum ApplyStep {
     HeadsMoved,
 }
 
-impl ApplyStep {
-    pub const ALL: [ApplyStep; 14] = [
-        ApplyStep::Journaled,
-        ApplyStep::ObjectsStored,
-        ApplyStep::DeletesCommitted,
-        ApplyStep::RefsPrepared,
-        ApplyStep::IndexLocked,
-        ApplyStep::Compared,
-        ApplyStep::IndexWritten,
-        ApplyStep::Ready,
-        ApplyStep::Committing,
-        ApplyStep::IndexMoved,
-        ApplyStep::FilesWritten,
-        ApplyStep::RefsCommitted,
-        ApplyStep::StashMoved,
-        ApplyStep::HeadsMoved,
+impl MoveStep {
+    pub const ALL: [MoveStep; 14] = [
+        MoveStep::Journaled,
+        MoveStep::ObjectsStored,
+        MoveStep::DeletesCommitted,
+        MoveStep::RefsPrepared,
+        MoveStep::IndexLocked,
+        MoveStep::Compared,
+        MoveStep::IndexWritten,
+        MoveStep::Ready,
+        MoveStep::Committing,
+        MoveStep::IndexMoved,
+        MoveStep::FilesWritten,
+        MoveStep::RefsCommitted,
+        MoveStep::StashMoved,
+        MoveStep::HeadsMoved,
     ];
 }
 
 /// Is told of each step after it was done. An error stops the apply there, and everything is undone.
 pub trait ApplyWatch {
-    fn reached(&self, step: ApplyStep) -> Result<()>;
+    fn reached(&self, step: MoveStep) -> Result<()>;
 }
 
 /// Goes on.
@@ -82,7 +82,7 @@ pub trait ApplyWatch {
 pub struct Unwatched;
 
 impl ApplyWatch for Unwatched {
-    fn reached(&self, _: ApplyStep) -> Result<()> {
+    fn reached(&self, _: MoveStep) -> Result<()> {
         Ok(())
     }
 }
@@ -163,6 +163,32 @@ pub fn undo_question(applied: &RepositoryMove, git_dir: &Path, scratch: &Path) -
     Ok(Comparison::again(&applied.inverse(), &now))
 }
 
+/// True where a repository that was made has refs, stash entries, staged files, files of an operation or a place of `HEAD` that
+/// the changes did not give it: `made`, as one by [`RepositoryMove::then`], or nothing but the new directory.
+pub fn has_more(made: Option<&RepositoryMove>, git_dir: &Path, scratch: &Path) -> Result<bool> {
+    let now = RepositoryState::read(&PlainSource::new(git_dir), scratch, &PlainRunner)?;
+    let nothing = RepositoryMove::nothing(now.format.clone());
+    let made = made.unwrap_or(&nothing);
+    let is_made = |name: &CheckoutName, checkout: &CheckoutState| {
+        let made = made.checkouts.get(name);
+        let index = |path: &GitName| made.and_then(|made| made.index.get(path)?.after.as_ref());
+        let head = made.and_then(|made| made.head.as_ref()?.after.as_ref());
+        checkout.index.iter().all(|(path, entries)| index(path) == Some(entries))
+            && checkout.own_refs.is_empty()
+            && head.is_none_or(|head| *head == checkout.head)
+            && (made.is_some() || *name == CheckoutName::Main)
+    };
+    let stash = made.stash.as_ref().and_then(|stash| stash.after.as_ref());
+    let is_operation = |name: &GitName| matches!(class_of(name), GitFileClass::Operation(_));
+    let is_all =
+        now.refs.iter().all(|(name, target)| {
+            made.refs.get(name).is_some_and(|moved| moved.after.as_ref() == Some(target))
+        }) && now.checkouts.iter().all(|(name, checkout)| is_made(name, checkout))
+            && (now.stash.is_empty() || stash == Some(&now.stash))
+            && now.files.named.keys().all(|name| !is_operation(name) || made.files.contains_key(name));
+    Ok(!is_all)
+}
+
 fn begin(change: &RepositoryMove, objects: NewObjects<'_>, place: ApplyPlace<'_>) -> Result<PreparedApply> {
     refuse_what_cannot_be_applied(change)?;
     let journal = ApplyJournal::create(place, change)?;
@@ -182,7 +208,7 @@ fn refuse_what_cannot_be_applied(change: &RepositoryMove) -> Result<()> {
         if contents.into_iter().any(|content| content.bytes().is_none()) {
             return Err(GitError::Unsupported(format!("`{}` is not a small regular file", name.escaped())));
         }
-        if matches!(crate::git_file::class_of(name), GitFileClass::NotCarried | GitFileClass::Carried) {
+        if matches!(class_of(name), GitFileClass::NotCarried | GitFileClass::Carried) {
             return Err(GitError::Unsupported(format!("`{}` is not a file that waits", name.escaped())));
         }
     }
@@ -217,7 +243,7 @@ impl ApplyRun {
         place: ApplyPlace<'_>,
     ) -> Result<()> {
         let reached = |step| place.watch.reached(step);
-        reached(ApplyStep::Journaled)?;
+        reached(MoveStep::Journaled)?;
         match objects {
             NewObjects::Quarantine(from) => objects::store(from, &self.git_dir.join("objects"))?,
             NewObjects::Kept(applied) => {
@@ -227,14 +253,14 @@ impl ApplyRun {
             }
             NewObjects::Nothing => {}
         }
-        reached(ApplyStep::ObjectsStored)?;
+        reached(MoveStep::ObjectsStored)?;
         let plan = ref_plan::RefPlan::of(change, git_version()?);
         if !plan.early.is_empty() {
             let mut early = RefTransaction::start(place, &self.git_dir)?;
             early.prepare(&plan.early)?;
             early.commit()?;
         }
-        reached(ApplyStep::DeletesCommitted)?;
+        reached(MoveStep::DeletesCommitted)?;
         if !plan.main.is_empty() {
             self.journal.expect_locks(&plan.main, &self.git_dir)?;
             let mut transaction = RefTransaction::start(place, &self.git_dir)?;
@@ -242,19 +268,19 @@ impl ApplyRun {
             self.refs = Some(transaction);
             self.journal.record_ref_locks(&self.git_dir)?;
         }
-        reached(ApplyStep::RefsPrepared)?;
+        reached(MoveStep::RefsPrepared)?;
         for (name, checkout) in &change.checkouts {
             if !checkout.index.is_empty() && checkout.head.as_ref().is_none_or(|head| head.after.is_some()) {
                 checkout_files::make_directory(&place.git_dir_of(name))?;
                 self.locks.take(&mut self.journal, &place.git_dir_of(name), "index")?;
             }
         }
-        reached(ApplyStep::IndexLocked)?;
+        reached(MoveStep::IndexLocked)?;
         let scratch = self.journal.scratch()?;
         let source = PlainSource::new(&self.git_dir);
         let (now, copy) = RepositoryState::read_with_copy(&source, &scratch.join("now"), &PlainRunner)?;
         self.compare(change, &now, !plan.early.is_empty())?;
-        reached(ApplyStep::Compared)?;
+        reached(MoveStep::Compared)?;
         for (name, checkout) in &change.checkouts {
             if let Some(lock) = self.locks.of(&place.git_dir_of(name)) {
                 let wanted = &checkout.index;
@@ -262,12 +288,12 @@ impl ApplyRun {
                 lock.fill(&copy.git_dir(name).join("index"))?;
             }
         }
-        reached(ApplyStep::IndexWritten)?;
+        reached(MoveStep::IndexWritten)?;
         // Recovery has what the first try kept, and needs nothing else.
         if !matches!(objects, NewObjects::Nothing) {
             lost::keep(change, &now, &copy, &self.journal)?;
         }
-        reached(ApplyStep::Ready)
+        reached(MoveStep::Ready)
     }
 
     /// Under the locks: each item is what it was when the question was asked.
@@ -288,7 +314,7 @@ impl ApplyRun {
             refs.abort();
         }
         self.locks.release();
-        if self.journal.phase != ApplyPhase::Preparing || !self.journal.is_unmoved() {
+        if self.journal.phase != MovePhase::Preparing || !self.journal.is_unmoved() {
             let unwatched = ApplyPlace { watch: &Unwatched, ..place };
             recover::drive(&mut self.journal, unwatched, RecoveryGoal::Revert)?;
         }

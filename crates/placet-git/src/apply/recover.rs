@@ -1,6 +1,6 @@
 //! What the next start does with an apply that was killed: old or new, and no lock of ours is left.
 
-use super::journal::{ApplyJournal, ApplyPhase};
+use super::journal::{ApplyJournal, MovePhase};
 use super::{ApplyPlace, ApplyRun, NewObjects, lock};
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub enum RecoveryGoal {
 
 /// What recovery did.
 #[derive(Clone, Debug)]
-pub struct RecoveryReport {
+pub struct MoveRecovery {
     pub goal: RecoveryGoal,
     /// Items that somebody else moved since; they stay as they are.
     pub left_alone: BTreeSet<RepositoryItem>,
@@ -30,10 +30,10 @@ pub struct RecoveryReport {
 
 /// Completes or reverts the apply in `place.journal`. The caller says which if it wrote files of the work tree;
 /// [`ApplyJournal::phase`] tells what the apply itself would do. Nothing is done if the apply was done.
-pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<RecoveryReport> {
+pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<MoveRecovery> {
     let mut journal = ApplyJournal::load(place.journal)?;
-    let nothing = RecoveryReport { goal, left_alone: BTreeSet::new(), unknown_locks: Vec::new() };
-    if journal.phase == ApplyPhase::Done && goal == RecoveryGoal::Complete {
+    let nothing = MoveRecovery { goal, left_alone: BTreeSet::new(), unknown_locks: Vec::new() };
+    if journal.phase == MovePhase::Done && goal == RecoveryGoal::Complete {
         return Ok(nothing);
     }
     let unknown_locks = lock::remove_own(&journal);
@@ -41,12 +41,12 @@ pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<RecoveryRepo
     match goal {
         RecoveryGoal::Complete => {
             journal.locks.clear();
-            journal.set_phase(ApplyPhase::Done)?;
+            journal.set_phase(MovePhase::Done)?;
             journal.remove_scratch()?;
         }
         RecoveryGoal::Revert => journal.discard()?,
     }
-    Ok(RecoveryReport { goal, left_alone, unknown_locks })
+    Ok(MoveRecovery { goal, left_alone, unknown_locks })
 }
 
 /// Moves each item that is not there yet.

@@ -6,8 +6,8 @@ use super::ApplyPlace;
 use super::ref_plan::RefUpdates;
 use crate::error::{GitError, Result};
 use crate::limit;
-use crate::runner::{GitOutput, PlainRunner};
-use rustix::process::{Pid, Signal};
+use crate::runner::{GitOutput, PlainRunner, signal_group};
+use rustix::process::Signal;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
@@ -90,11 +90,9 @@ impl RefTransaction {
 
     fn failure(&mut self) -> GitError {
         self.stdin = None;
-        if let Ok(None) = self.child.try_wait()
-            && let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-        {
+        if let Ok(None) = self.child.try_wait() {
             // TERM lets git remove its locks.
-            let _ = rustix::process::kill_process_group(group, Signal::TERM);
+            signal_group(&self.child, Signal::TERM);
         }
         let _ = self.child.wait();
         let stderr = self.errors.recv_timeout(limit::READ_TIME).unwrap_or_default();

@@ -49,7 +49,7 @@ pub(super) struct CommitLog {
     /// For each moved ref: commits that it has more, and fewer.
     pub(super) counts: BTreeMap<(ObjectId, ObjectId), (usize, usize)>,
     /// Entries of the commits at `HEAD`, before and after, for the paths of the index that move.
-    pub(super) trees: BTreeMap<(CheckoutName, Side), BTreeMap<GitName, (GitName, ObjectId)>>,
+    pub(super) trees: BTreeMap<(CheckoutName, CommitSide), BTreeMap<GitName, (GitName, ObjectId)>>,
     /// For moved branches whose new commits do not say it: what is different in the commit that they lead to.
     pub(super) tips: BTreeMap<(ObjectId, ObjectId), Vec<PathChange>>,
     /// Paths in which the commits at `HEAD` differ.
@@ -57,17 +57,17 @@ pub(super) struct CommitLog {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Side {
+pub(super) enum CommitSide {
     Person,
     Agent,
 }
 
-enum Asked {
+enum AskedCommit {
     New,
     Dropped,
     Stash,
     Count(ObjectId, ObjectId),
-    Tree(CheckoutName, Side),
+    Tree(CheckoutName, CommitSide),
     Between(CheckoutName),
 }
 
@@ -91,7 +91,7 @@ impl CommitLog {
     pub(super) fn has_staged(&self, question: &RepositoryQuestion, name: &CheckoutName) -> bool {
         let Some(checkout) = question.person.checkouts.get(name) else { return false };
         let none = BTreeMap::new();
-        let tree = self.trees.get(&(name.clone(), Side::Person)).unwrap_or(&none);
+        let tree = self.trees.get(&(name.clone(), CommitSide::Person)).unwrap_or(&none);
         let is_same = |(path, entries): (&GitName, &Vec<IndexEntry>)| match entries.as_slice() {
             [entry] => tree.get(path).is_some_and(|(mode, id)| *mode == entry.mode && *id == entry.id),
             _ => false,
@@ -101,23 +101,23 @@ impl CommitLog {
 
     pub(super) fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<CommitLog> {
         let asked = CommitLog::questions(question);
-        let (asked, calls): (Vec<Asked>, Vec<GitCall>) = asked.into_iter().unzip();
+        let (asked, calls): (Vec<AskedCommit>, Vec<GitCall>) = asked.into_iter().unzip();
         let mut log = CommitLog::default();
         for (asked, output) in asked.into_iter().zip(run_all(runner, &calls)?) {
             let out = &output.stdout;
             match asked {
-                Asked::New => log.commits = parse_log(out)?,
-                Asked::Dropped => log.dropped = parse_log(out)?,
-                Asked::Stash => {
+                AskedCommit::New => log.commits = parse_log(out)?,
+                AskedCommit::Dropped => log.dropped = parse_log(out)?,
+                AskedCommit::Stash => {
                     log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect()
                 }
-                Asked::Count(old, id) => {
+                AskedCommit::Count(old, id) => {
                     let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
                     if let [ahead, behind, ..] = words.as_slice() {
                         log.counts.insert((old, id), (number(ahead)?, number(behind)?));
                     }
                 }
-                Asked::Between(checkout) => {
+                AskedCommit::Between(checkout) => {
                     let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
                     let changes = fields.chunks(2).filter_map(|pair| match pair {
                         [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
@@ -125,7 +125,7 @@ impl CommitLog {
                     });
                     log.between.insert(checkout, changes.collect());
                 }
-                Asked::Tree(checkout, side) => {
+                AskedCommit::Tree(checkout, side) => {
                     log.trees.insert((checkout, side), parse_tree(out));
                 }
             }
@@ -146,8 +146,8 @@ impl CommitLog {
     fn count_the_rest(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
         let (new, old) = moved_commits(question);
         let sides = [
-            (&self.commits, &mut self.more_commits, new, Side::Person),
-            (&self.dropped, &mut self.more_dropped, old, Side::Agent),
+            (&self.commits, &mut self.more_commits, new, CommitSide::Person),
+            (&self.dropped, &mut self.more_dropped, old, CommitSide::Agent),
         ];
         for (listed, more, tips_of, not) in sides {
             if listed.len() < limit::LISTED_COMMITS {
@@ -198,31 +198,31 @@ impl CommitLog {
         Ok(())
     }
 
-    fn questions(question: &RepositoryQuestion) -> Vec<(Asked, GitCall)> {
+    fn questions(question: &RepositoryQuestion) -> Vec<(AskedCommit, GitCall)> {
         let git_dir = &question.quarantine.path;
         let mut asked = Vec::new();
         let (new, old) = moved_commits(question);
-        let known: Vec<ObjectId> = tips(question, Side::Person);
+        let known: Vec<ObjectId> = tips(question, CommitSide::Person);
         let call = |args: &[&str], tips: &[ObjectId], not: &[ObjectId], most: usize| {
             let mut call = GitCall::new(git_dir, args).transfer();
             call.args.push(format!("--max-count={most}").into());
             call.input([lines(tips, ""), lines(not, "^")].concat())
         };
         if !new.is_empty() {
-            asked.push((Asked::New, call(&LOG, &new, &known, limit::LISTED_COMMITS)));
+            asked.push((AskedCommit::New, call(&LOG, &new, &known, limit::LISTED_COMMITS)));
         }
         if !old.is_empty() {
-            let kept = tips(question, Side::Agent);
-            asked.push((Asked::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
+            let kept = tips(question, CommitSide::Agent);
+            asked.push((AskedCommit::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
         }
         let stash = changed_stash(question);
         if !stash.is_empty() {
-            asked.push((Asked::Stash, stash_call(git_dir, &stash)));
+            asked.push((AskedCommit::Stash, stash_call(git_dir, &stash)));
         }
         for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
             call.args.push(format!("{id}...{old}").into());
-            asked.push((Asked::Count(old, id), call));
+            asked.push((AskedCommit::Count(old, id), call));
         }
         for name in question.person.checkouts.keys() {
             let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
@@ -243,24 +243,26 @@ impl CommitLog {
                 let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
                 let mut call = GitCall::new(git_dir, args);
                 call.args.extend([tree(old).into(), tree(new).into()]);
-                asked.push((Asked::Between(name.clone()), call));
+                asked.push((AskedCommit::Between(name.clone()), call));
             }
         }
         for (name, checkout) in &question.comparison.moved.checkouts {
             if checkout.index.is_empty() && checkout.head.is_none() {
                 continue;
             }
-            for (side, state) in [(Side::Person, &question.person), (Side::Agent, &question.agent)] {
+            for (side, state) in
+                [(CommitSide::Person, &question.person), (CommitSide::Agent, &question.agent)]
+            {
                 let Some(commit) = state.head_commit(name) else { continue };
                 let mut call = GitCall::new(git_dir, ["ls-tree", "-r", "-z", "--full-tree"]);
                 call.args.push(commit.to_string().into());
                 // Whether a switch leaves something staged behind is a question about all paths.
-                let is_whole = side == Side::Person && checkout.head.is_some();
+                let is_whole = side == CommitSide::Person && checkout.head.is_some();
                 if !is_whole && checkout.index.len() <= limit::ARGUMENT_PATHS {
                     call.args.push("--".into());
                     call.args.extend(checkout.index.keys().map(|path| path.as_os_str().to_os_string()));
                 }
-                asked.push((Asked::Tree(name.clone(), side), call));
+                asked.push((AskedCommit::Tree(name.clone(), side), call));
             }
         }
         asked
@@ -283,10 +285,10 @@ fn changed_stash(question: &RepositoryQuestion) -> Vec<ObjectId> {
 }
 
 /// Every tip of a side. What is no commit is ignored by git.
-fn tips(question: &RepositoryQuestion, side: Side) -> Vec<ObjectId> {
+fn tips(question: &RepositoryQuestion, side: CommitSide) -> Vec<ObjectId> {
     let (state, other) = match side {
-        Side::Person => (&question.person, &question.agent),
-        Side::Agent => (&question.agent, &question.person),
+        CommitSide::Person => (&question.person, &question.agent),
+        CommitSide::Agent => (&question.agent, &question.person),
     };
     let heads: BTreeSet<ObjectId> = other.tips().into_iter().collect();
     // Tips that both have do not matter for many refs; those that one has alone come first.

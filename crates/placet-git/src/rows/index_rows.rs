@@ -1,6 +1,6 @@
 //! Rows of the index: what is staged afterwards, and what was staged and is gone.
 
-use super::commits::{CommitLog, PathChange, Side};
+use super::commits::{CommitLog, CommitSide, PathChange};
 use crate::git_name::GitName;
 use crate::group::{Visibility, visibility};
 use crate::object_id::ObjectId;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What an entry is, compared with the commits at `HEAD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StagedState {
+pub enum StagedKind {
     /// The same as in the new commit at `HEAD`: the entry follows it, and needs no row of its own.
     AsCommitted,
     /// Differs from the new commit.
@@ -26,7 +26,7 @@ pub enum StagedState {
 pub struct IndexFact {
     pub path: GitName,
     pub moved: Moved<Vec<IndexEntry>>,
-    pub state: StagedState,
+    pub state: StagedKind,
     /// What was staged there is in no new commit, and nowhere staged any more.
     pub loses_staged: bool,
 }
@@ -38,16 +38,17 @@ pub(super) fn facts(
     let mut all = BTreeMap::new();
     // What a stash entry or a commit has is not lost.
     let commits = log.commits.iter().chain(log.stash.values()).flat_map(|commit| &commit.changes);
-    let committed: BTreeSet<ObjectId> =
-        commits.filter_map(|change| change.after.as_ref()).map(|(_, id)| *id).collect();
+    let committed: BTreeSet<&(GitName, ObjectId)> =
+        commits.filter_map(|change| change.after.as_ref()).collect();
     for (name, checkout) in &question.comparison.moved.checkouts {
         let tree = |side| log.trees.get(&(name.clone(), side));
-        let (old_tree, new_tree) = (tree(Side::Person), tree(Side::Agent));
-        let staged_now = |id| {
+        let (old_tree, new_tree) = (tree(CommitSide::Person), tree(CommitSide::Agent));
+        let staged_now = |(mode, id): &(GitName, ObjectId)| {
             let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
-            index.into_iter().flat_map(BTreeMap::values).flatten().any(|entry| entry.id == id)
+            let mut entries = index.into_iter().flat_map(BTreeMap::values).flatten();
+            entries.any(|entry| entry.id == *id && entry.mode == *mode)
         };
-        let is_kept = |id| committed.contains(&id) || staged_now(id);
+        let is_kept = |staged: &(GitName, ObjectId)| committed.contains(staged) || staged_now(staged);
         let facts: Vec<IndexFact> = checkout
             .index
             .iter()
@@ -59,14 +60,16 @@ pub(super) fn facts(
                     entry.filter(|entry| !entry.intent_to_add).map(|entry| (entry.mode.clone(), entry.id))
                 };
                 let (before, after) = (entry(&moved.before), entry(&moved.after));
-                let was_staged = before.is_some() && before.as_ref() != old;
+                // A removal, too; a path in conflict has versions and no staged one.
+                let was_in_conflict = moved.before.iter().flatten().any(|entry| entry.stage > 0);
+                let was_staged = before.as_ref() != old && !was_in_conflict;
                 IndexFact {
                     path: path.clone(),
                     moved: moved.clone(),
                     state: state_of(moved.after.as_deref().unwrap_or_default(), new, after.as_ref()),
                     loses_staged: was_staged
                         && before.as_ref() != new
-                        && before.is_some_and(|(_, id)| !is_kept(id)),
+                        && before.is_none_or(|staged| !is_kept(&staged)),
                 }
             })
             .collect();
@@ -81,12 +84,12 @@ fn state_of(
     entries: &[IndexEntry],
     committed: Option<&(GitName, crate::ObjectId)>,
     after: Option<&(GitName, crate::ObjectId)>,
-) -> StagedState {
+) -> StagedKind {
     match entries {
-        entries if entries.iter().any(|entry| entry.stage > 0) => StagedState::InConflict,
-        entries if entries.iter().any(|entry| entry.intent_to_add) => StagedState::Announced,
-        _ if after == committed => StagedState::AsCommitted,
-        _ => StagedState::Staged,
+        entries if entries.iter().any(|entry| entry.stage > 0) => StagedKind::InConflict,
+        entries if entries.iter().any(|entry| entry.intent_to_add) => StagedKind::Announced,
+        _ if after == committed => StagedKind::AsCommitted,
+        _ => StagedKind::Staged,
     }
 }
 
@@ -128,7 +131,7 @@ pub(super) fn hidden(question: &RepositoryQuestion) -> BTreeMap<CheckoutName, Hi
     let mut all: BTreeMap<CheckoutName, HiddenPaths> = BTreeMap::new();
     for (name, checkout) in &question.comparison.moved.checkouts {
         for (path, moved) in &checkout.index {
-            match visibility(moved) {
+            match visibility(moved, question.comparison.sparse.contains(name)) {
                 Visibility::Same => {}
                 Visibility::Hidden => all.entry(name.clone()).or_default().hidden.push(path.clone()),
                 Visibility::Shown => all.entry(name.clone()).or_default().visible.push(path.clone()),

@@ -10,9 +10,9 @@ mod refs;
 
 pub(crate) use commits::parse_tree;
 pub use commits::{CommitFact, PathChange};
-pub use index_rows::{HiddenPaths, IndexFact, StagedState};
+pub use index_rows::{HiddenPaths, IndexFact, StagedKind};
 pub use objects::ObjectFact;
-pub use operation::{OperationFact, OperationKind, OperationState};
+pub use operation::{GitOperation, OperationFact, OperationState};
 pub use refs::{RefFact, RefMovement};
 
 use crate::error::Result;

@@ -10,7 +10,7 @@ use crate::state::CheckoutName;
 
 /// Which operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationKind {
+pub enum GitOperation {
     Rebase,
     Am,
     Merge,
@@ -22,7 +22,7 @@ pub enum OperationKind {
 /// How far an operation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationState {
-    pub kind: OperationKind,
+    pub kind: GitOperation,
     /// The step at which it is, and all steps, where git counts them.
     pub steps: Option<(usize, usize)>,
     /// The branch that it returns to.
@@ -85,7 +85,7 @@ fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState>
     if has_below("rebase-merge") {
         let steps = number("rebase-merge/msgnum").zip(number("rebase-merge/end"));
         return Some(OperationState {
-            kind: OperationKind::Rebase,
+            kind: GitOperation::Rebase,
             steps,
             branch: text("rebase-merge/head-name"),
             commits: Vec::new(),
@@ -93,17 +93,17 @@ fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState>
     }
     if has_below("rebase-apply") {
         let kind =
-            if file("rebase-apply/applying").is_some() { OperationKind::Am } else { OperationKind::Rebase };
+            if file("rebase-apply/applying").is_some() { GitOperation::Am } else { GitOperation::Rebase };
         let steps = number("rebase-apply/next").zip(number("rebase-apply/last"));
         let branch = text("rebase-apply/head-name");
         return Some(OperationState { kind, steps, branch, commits: Vec::new() });
     }
     let signs = [
-        ("MERGE_HEAD", OperationKind::Merge),
-        ("CHERRY_PICK_HEAD", OperationKind::CherryPick),
-        ("REVERT_HEAD", OperationKind::Revert),
-        ("BISECT_LOG", OperationKind::Bisect),
-        ("BISECT_START", OperationKind::Bisect),
+        ("MERGE_HEAD", GitOperation::Merge),
+        ("CHERRY_PICK_HEAD", GitOperation::CherryPick),
+        ("REVERT_HEAD", GitOperation::Revert),
+        ("BISECT_LOG", GitOperation::Bisect),
+        ("BISECT_START", GitOperation::Bisect),
     ];
     let found = signs.into_iter().find(|(name, _)| file(name).is_some());
     found.map(|(name, kind)| OperationState { kind, steps: None, branch: None, commits: commits(name) })

@@ -60,7 +60,8 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
         let Some(Moved { before, after }) = moved.get(name) else { continue };
         let movement = match (before, after) {
             (None, Some(to)) => {
-                match gone.iter().find(|(old, target)| *target == to && kind(old) == kind(name)) {
+                let is_old = |old: &GitName| is_branch(old) && is_branch(name);
+                match gone.iter().find(|(old, target)| *target == to && is_old(old)) {
                     Some((from, _)) => {
                         let from = from.clone();
                         gone.remove(&from);
@@ -100,12 +101,28 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
         commits: Vec::new(),
         changes: None,
     }));
+    facts.extend(own(question));
     facts
 }
 
-/// The namespace: a branch is not renamed to a tag.
-fn kind(name: &GitName) -> Option<&[u8]> {
-    name.as_bytes().split(|byte| *byte == b'/').nth(1)
+/// git renames branches, and nothing else.
+fn is_branch(name: &GitName) -> bool {
+    name.starts_with("refs/heads/")
+}
+
+/// Refs of a checkout's own. Those of a bisect are a part of it.
+fn own(question: &RepositoryQuestion) -> impl Iterator<Item = RefFact> {
+    let own = question.comparison.moved.checkouts.values().flat_map(|checkout| &checkout.own_refs);
+    own.filter(|(name, _)| !name.starts_with("refs/bisect/")).filter_map(|(name, moved)| {
+        let movement = match (moved.before.clone(), moved.after.clone()) {
+            (None, Some(to)) => RefMovement::New(to),
+            (Some(from), None) => RefMovement::Deleted(from),
+            (Some(from), Some(to)) => RefMovement::Moved { from, to, counts: None },
+            (None, None) => return None,
+        };
+        let name = name.clone();
+        Some(RefFact { name, movement, commits: Vec::new(), changes: None, checked_out_in: None })
+    })
 }
 
 fn elsewhere(question: &RepositoryQuestion, name: &GitName) -> Option<PathBuf> {

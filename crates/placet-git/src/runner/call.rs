@@ -73,6 +73,8 @@ pub struct GitCall {
     pub input: GitInput,
     pub output: GitOutputPlace,
     pub most_output: u64,
+    /// The largest file that it writes by itself: a pack.
+    pub most_file: u64,
     pub most_time: Duration,
     pub most_memory: u64,
 }
@@ -88,6 +90,7 @@ impl GitCall {
             input: GitInput::Nothing,
             output: GitOutputPlace::Memory,
             most_output: limit::OUTPUT,
+            most_file: limit::OUTPUT,
             most_time: limit::READ_TIME,
             most_memory: limit::MEMORY,
         }
@@ -109,6 +112,7 @@ impl GitCall {
     pub fn output_file(mut self, path: &Path) -> GitCall {
         self.output = GitOutputPlace::File(path.to_path_buf());
         self.most_output = limit::PACK;
+        self.most_file = limit::PACK;
         self
     }
 
@@ -128,6 +132,7 @@ impl GitCall {
     #[must_use]
     pub fn transfer(mut self) -> GitCall {
         self.most_time = limit::TRANSFER_TIME;
+        self.most_file = limit::PACK;
         self
     }
 

@@ -8,6 +8,7 @@ mod plain;
 
 pub use call::{GitCall, GitInput, GitOutput, GitOutputPlace};
 pub use plain::PlainRunner;
+pub(crate) use plain::signal_group;
 
 use crate::error::{GitError, Result};
 

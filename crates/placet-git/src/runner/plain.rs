@@ -66,7 +66,7 @@ impl PlainRunner {
         }
         let ended = wait(&mut child, call);
         if ended.is_err() {
-            end_group(&child);
+            signal_group(&child, Signal::KILL);
         }
         let status = child.wait().map_err(GitError::NotStarted)?;
         let (stdout, stderr) = ended?;
@@ -122,9 +122,10 @@ fn group(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-fn end_group(child: &Child) {
+/// Sends a signal to a child that was not waited for yet, and to what it started.
+pub(crate) fn signal_group(child: &Child, signal: Signal) {
     if let Some(group) = group(child) {
-        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        let _ = rustix::process::kill_process_group(group, signal);
     }
 }
 

@@ -16,7 +16,7 @@ pub use stash::StashEntry;
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;
 use crate::object_id::{ObjectFormat, ObjectId};
-use crate::source::FileIdentity;
+use crate::source::SourceIdentity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub struct RepositoryState {
     pub files: GitFiles,
     /// What the files were that this was read from: a state whose files are the same is not read again.
     #[serde(skip)]
-    pub(crate) read_from: Vec<(PathBuf, FileIdentity)>,
+    pub(crate) read_from: Vec<(PathBuf, SourceIdentity)>,
 }
 
 impl RepositoryState {

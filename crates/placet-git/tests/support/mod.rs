@@ -14,7 +14,7 @@
 
 use placet_git::{
     ApplyPlace, ApplyWatch, Comparison, GitError, GitName, NewRepository, PersonIdentity, PlainRunner,
-    PlainSource, QuestionSides, RepositoryMove, RepositoryQuestion, RepositoryState, Selection, Unwatched,
+    PlainSource, QuestionSides, RepositoryQuestion, RepositoryState, Selection, Unwatched,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -266,7 +266,7 @@ impl Scene {
     /// Undoes a change, or redoes it by its undo.
     pub(crate) fn undo(&self, applied: &Path) -> Result<PathBuf, GitError> {
         let found = self.undo_question(applied)?;
-        let everything = Selection { approved: all_groups(&found.moved), ..Selection::default() };
+        let everything = Selection { approved: found.groups(), ..Selection::default() };
         let change = found.selected(&everything)?;
         let journal = self.fresh("journal");
         with_place(&self.git_dir(), &journal, &Unwatched, |place| {
@@ -294,10 +294,6 @@ pub(crate) fn with_place<T>(
 
 pub(crate) fn everything(question: &RepositoryQuestion) -> Selection {
     Selection { approved: question.groups.clone(), ..Selection::default() }
-}
-
-pub(crate) fn all_groups(change: &RepositoryMove) -> BTreeSet<placet_git::WaitingGroup> {
-    placet_git::WaitingGroup::all(change)
 }
 
 /// Makes the files of one directory those of another, without git directories.

@@ -238,8 +238,11 @@ fn add_call(
     (errors, status): (&Path, &Path),
 ) {
     // The size of a file is counted in blocks of 512 bytes, and memory in kilobytes.
-    let limits =
-        format!("ulimit -f {} && ulimit -d {}; ", call.most_output.div_ceil(512) + 8, call.most_memory >> 10);
+    let limits = format!(
+        "ulimit -f {} && ulimit -d {}; ",
+        call.most_output.max(call.most_file).div_ceil(512) + 8,
+        call.most_memory >> 10
+    );
     script.extend(b"(");
     script.extend(limits.as_bytes());
     script.extend(b"cd ");

@@ -42,8 +42,8 @@ use super::files::path_state::PathState;
 use super::history::damage::DamagedRecord;
 use super::history::file_rename::FileRename;
 use super::history::journal::{
-    AppliedChange, Journal, JournalEntry, RepositoryState, RestrictedDir, TransactionKind, TransactionLabel,
-    TransactionState,
+    AppliedChange, Journal, JournalEntry, JournaledRepository, RestrictedDir, TransactionKind,
+    TransactionLabel, TransactionState,
 };
 use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
@@ -366,10 +366,10 @@ pub(crate) fn shut_dirs<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<Restri
 }
 
 /// The repositories whose own files `entry` changes as files.
-fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<RepositoryState> {
+fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<JournaledRepository> {
     // `collect` would first make a list with a path for each change.
     let mut touched: BTreeSet<&Path> = BTreeSet::new();
     touched.extend(entry.changes.iter().filter_map(|c| all.of(&c.path)));
-    let without_state = |path: &Path| RepositoryState { path: path.to_path_buf(), state: String::new() };
+    let without_state = |path: &Path| JournaledRepository { path: path.to_path_buf(), state: String::new() };
     touched.into_iter().map(without_state).collect()
 }

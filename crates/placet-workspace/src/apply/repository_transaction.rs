@@ -6,7 +6,7 @@
 use super::sync::crash_point;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel};
 use placet_git::{
-    ApplyJournal, ApplyPlace, ApplyStep, ApplyWatch, GitError, GitName, NewRepository, PersonIdentity,
+    ApplyJournal, ApplyPlace, ApplyWatch, GitError, GitName, MoveStep, NewRepository, PersonIdentity,
     PreparedApply, RecoveryGoal, RepositoryMove, RepositoryQuestion, Selection, Unwatched, person_identity,
     prepare, prepare_undo,
 };
@@ -51,7 +51,7 @@ pub(crate) enum RepositoryWork {
 struct CrashPoints;
 
 impl ApplyWatch for CrashPoints {
-    fn reached(&self, _: ApplyStep) -> Result<(), GitError> {
+    fn reached(&self, _: MoveStep) -> Result<(), GitError> {
         crash_point();
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The list of changes that a person reads: what each row says, and which paths it is about.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use super::classify::{ChangeClass, ChangeClasses};
+use super::classify::{ChangeClass, ChangeClasses, LargeLoss};
 use super::renames::RenamedFiles;
 use crate::files::path_state::PathState;
 use crate::history::objects::ObjectStore;
@@ -442,6 +442,16 @@ impl ChangeSet {
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));
+        }
+        for loss in &classes.losses {
+            if let LargeLoss::Repository { path, files } = loss
+                && path.starts_with(repository)
+                && path != repository
+            {
+                let words =
+                    format!("D {} (removed the repository, {})", name(path), count::of(*files, "file"));
+                rows.push(ListedChange::below(RepositoryRow::care(words)));
+            }
         }
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return rows };

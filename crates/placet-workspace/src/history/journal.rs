@@ -57,7 +57,7 @@ pub struct JournalEntry {
     pub origins: Vec<ChangeOrigin>,
     /// The repositories whose own files it changed as files: those that were removed as a whole, and files by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repositories: Vec<RepositoryState>,
+    pub repositories: Vec<JournaledRepository>,
     /// What git changed in repositories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub git: Vec<AppliedRepository>,
@@ -97,7 +97,7 @@ impl JournalEntry {
 
 /// A repository, by its place. Earlier versions had its state, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepositoryState {
+pub struct JournaledRepository {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub state: String,

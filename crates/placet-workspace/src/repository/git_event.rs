@@ -31,6 +31,7 @@ pub enum GitEventKind {
     Conflict,
     /// git or placet refuses to read it.
     NotRead,
+    LfsContents,
     /// Names that are not applied.
     NotApplied,
 }
@@ -57,6 +58,7 @@ impl GitEventKind {
             GitEventKind::OperationEnded => "operation_ended",
             GitEventKind::Conflict => "conflict",
             GitEventKind::NotRead => "not_read",
+            GitEventKind::LfsContents => "lfs_contents",
             GitEventKind::NotApplied => "not_applied",
         }
     }

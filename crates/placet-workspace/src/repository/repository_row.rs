@@ -21,7 +21,7 @@ impl RepositoryRow {
         RepositoryRow { text, needs_care: false, needs_approval: false, note: String::new(), patch: None }
     }
 
-    pub(super) fn care(text: String) -> RepositoryRow {
+    pub(crate) fn care(text: String) -> RepositoryRow {
         RepositoryRow { text, needs_care: true, needs_approval: false, note: String::new(), patch: None }
     }
 

@@ -31,7 +31,10 @@ impl PendingReason {
     pub fn words(&self) -> String {
         match self {
             PendingReason::Loss(loss) => format!("it {}", loss.words(&Path::to_path_buf)),
-            PendingReason::Repository => "it takes something away from a git repository".into(),
+            PendingReason::Repository => {
+                "it takes something away from a git repository, or leaves an operation there unfinished"
+                    .into()
+            }
             PendingReason::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
             PendingReason::Pending => "it builds on changes that are already pending".into(),
         }

@@ -3,6 +3,7 @@
 use super::super::{ChangeSelection, View};
 use super::directories::DirectoryFate;
 use super::git_words;
+use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::repository_undo::{fresh_record, staged_at};
 use super::waiting::Conflict;
@@ -10,7 +11,7 @@ use crate::apply::{ApplyError, AskedRepository, RepositoryTransaction, Repositor
 use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::ChangeClasses;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind};
-use crate::repository::GitEvent;
+use crate::repository::{GitEvent, GitEventKind};
 use placet_git::{GitName, Selection, WaitingGroup};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,6 +28,12 @@ impl View {
         let mut transaction = RepositoryTransaction::titled(title);
         let mut of_git: BTreeSet<Arc<Path>> = BTreeSet::new();
         let mut repositories = None;
+        for dir in set.repositories.all() {
+            let contents = set.changes.iter().filter(|change| lfs::is_new_content(dir, change));
+            for content in contents.filter(|content| choice.contains_key(&content.path)) {
+                self.prove_content(&content.path)?;
+            }
+        }
         for directory in self.git_directories(set) {
             let own = set.changes.iter().filter(|change| directory.has(set, change));
             let own: Vec<Arc<Path>> = own.map(|change| Arc::clone(&change.path)).collect();
@@ -92,6 +99,8 @@ fn work_of(
     };
     let record = fresh_record();
     let staged = staged_at(&repository.path, &record, &|_| false);
-    let events = git_words::events(repository).into_iter().map(GitEvent::without_patch).collect();
+    let events =
+        git_words::events(repository).into_iter().filter(|event| event.kind != GitEventKind::NotApplied);
+    let events = events.map(GitEvent::without_patch).collect();
     Ok(Some((AppliedRepository { path: repository.path.clone(), kind, record, staged, events }, work)))
 }

@@ -2,6 +2,7 @@
 
 use super::super::View;
 use super::layer_source::LayerSource;
+use super::lfs;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::sparse::read_small_at;
 use crate::repository::{GitFileKind, RepositorySet, flat, settings};
@@ -31,9 +32,14 @@ pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
         && dir.join("objects").symlink_metadata().is_ok()
 }
 
-/// The directory of a linked worktree is a part of its repository.
+/// The directory of a linked worktree is a part of its repository. A repository that lies in a project's directory of that name
+/// is none.
 fn is_linked(dir: &Path) -> bool {
-    dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
+    let around = dir.parent().filter(|parent| parent.ends_with("worktrees")).and_then(Path::parent);
+    let has = |dir: &Path, name: &str| dir.join(name).symlink_metadata().is_ok();
+    !is_git_name(dir)
+        && !has(dir, "objects")
+        && around.is_some_and(|around| is_git_name(around) || has(around, "HEAD") && has(around, "objects"))
 }
 
 /// The repository that a path belongs to: with linked worktrees, without submodules in it.
@@ -124,7 +130,9 @@ impl GitDirectory {
                 && change.after.is_directory()
                 && set.below(&change.path).iter().any(|path| is_named(path))
         };
-        let is_by_name = |change: &FileChange| is_named(&change.path) || is_place(change);
+        let is_by_name = |change: &FileChange| {
+            is_named(&change.path) || is_place(change) || lfs::is_for_contents(&self.path, set, change)
+        };
         if self.fate == DirectoryFate::Changed && is_by_name(change) {
             return false;
         }

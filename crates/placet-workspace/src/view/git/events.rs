@@ -1,10 +1,11 @@
 //! What happened to the repositories of a change set, for lists and for programs.
 
 use super::super::View;
-use super::directories::WorkTree;
+use super::directories::{WorkTree, is_repository_on_disk};
 use super::git_words;
+use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
-use super::waiting::Conflict;
+use super::waiting::{Conflict, happened};
 use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::{ChangeClasses, ChangeClassifier};
 use crate::changes::listing::{ListedChange, care_first};
@@ -54,6 +55,11 @@ impl View {
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let mut found: Vec<RepositoryEvents> =
             self.pending_repositories(set).iter().map(|repository| events_of(repository)).collect();
+        for repository in &mut found {
+            if is_repository_on_disk(&repository.path) {
+                repository.events.extend(lfs::event(set, &repository.path));
+            }
+        }
         found.retain(|repository| !repository.events.is_empty());
         self.mark_files(set, &mut found);
         found
@@ -115,7 +121,7 @@ fn events_of(repository: &PendingRepository) -> RepositoryEvents {
     };
     if let PendingContent::Changed(question) = &repository.content {
         for item in &question.comparison.conflicts {
-            let text = format!("{} changed on both sides", Conflict::item(item));
+            let text = format!("conflict: {}", happened(question, item));
             events.push(GitEvent::new(GitEventKind::Conflict, text).care());
         }
     }

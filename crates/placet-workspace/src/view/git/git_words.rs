@@ -3,8 +3,8 @@
 use super::pending_repository::{PendingContent, PendingRepository, cut};
 use crate::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
-    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectFact, ObjectId, OperationFact, OperationKind,
-    PathChange, RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
+    CheckoutName, CommitFact, GitName, GitOperation, Head, IndexFact, ObjectFact, ObjectId, OperationFact,
+    PathChange, RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedKind, StashFact,
 };
 use placet_text::text::{count, patch, visible};
 use std::collections::BTreeSet;
@@ -182,7 +182,14 @@ impl GitWords<'_> {
     fn commit(&self, commit: &CommitFact) -> GitEvent {
         let on = self.rows.refs.iter().find(|fact| fact.commits.contains(&commit.id)).map(|fact| &fact.name);
         let head = self.rows.refs.iter().map(|fact| &fact.name).next().filter(|_| on.is_none());
-        let place = on.or(head).map_or_else(|| "HEAD".to_string(), short);
+        // A branch in conflict moves nowhere.
+        let checked_out =
+            self.question.agent.checkouts.get(&CheckoutName::Main).map(|checkout| &checkout.head);
+        let checked_out = checked_out.and_then(|head| match head {
+            Head::Branch(branch) => Some(branch),
+            Head::Detached(_) => None,
+        });
+        let place = on.or(head).or(checked_out).map_or_else(|| "HEAD".to_string(), short);
         let is_merge = if commit.parents.len() > 1 { "merge commit" } else { "commit" };
         let is_known = match &self.repository.person {
             Some(person) => commit.author_email.as_os_str() == person,
@@ -506,21 +513,21 @@ impl GitWords<'_> {
         for checkout in checkouts {
             let facts = self.rows.index.get(checkout).unwrap_or(&nothing);
             let place = self.place(checkout);
-            let of = |state: StagedState| facts.iter().filter(move |fact| fact.state == state);
+            let of = |state: StagedKind| facts.iter().filter(move |fact| fact.state == state);
             let mut parts = Vec::new();
             let unstaged =
-                |fact: &&IndexFact| fact.state == StagedState::AsCommitted && has_other_content(fact);
+                |fact: &&IndexFact| fact.state == StagedKind::AsCommitted && has_other_content(fact);
             let kinds = [
-                (StagedState::Staged, "staged"),
-                (StagedState::Announced, "intent-to-add"),
-                (StagedState::InConflict, "in conflict"),
+                (StagedKind::Staged, "staged"),
+                (StagedKind::Announced, "intent-to-add"),
+                (StagedKind::InConflict, "in conflict"),
             ];
             let none = Vec::new();
             let behind = self.rows.left_behind.get(checkout).unwrap_or(&none);
             let mut staged = Vec::new();
             for (state, word) in kinds {
                 let mut paths: Vec<&GitName> = of(state).map(|fact| &fact.path).collect();
-                if state == StagedState::Staged {
+                if state == StagedKind::Staged {
                     // The branch moved below them: git shows them as staged from now on.
                     paths.extend(behind);
                     staged.clone_from(&paths);
@@ -598,14 +605,14 @@ impl GitWords<'_> {
     }
 }
 
-pub(super) fn operation(kind: OperationKind) -> &'static str {
+pub(super) fn operation(kind: GitOperation) -> &'static str {
     match kind {
-        OperationKind::Rebase => "rebase",
-        OperationKind::Am => "am",
-        OperationKind::Merge => "merge",
-        OperationKind::CherryPick => "cherry-pick",
-        OperationKind::Revert => "revert",
-        OperationKind::Bisect => "bisect",
+        GitOperation::Rebase => "rebase",
+        GitOperation::Am => "am",
+        GitOperation::Merge => "merge",
+        GitOperation::CherryPick => "cherry-pick",
+        GitOperation::Revert => "revert",
+        GitOperation::Bisect => "bisect",
     }
 }
 

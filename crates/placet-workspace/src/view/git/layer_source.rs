@@ -3,7 +3,7 @@
 use super::super::layer::is_whiteout;
 use super::super::{LayerKind, View};
 use placet_git::{
-    FileIdentity, GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind,
+    GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind,
 };
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
@@ -82,7 +82,7 @@ impl RepositorySource for LayerSource<'_> {
         PlainSource::new(parent).read(Path::new(name), most)
     }
 
-    fn identity(&self, file: &Path) -> Result<Option<FileIdentity>, GitError> {
+    fn identity(&self, file: &Path) -> Result<Option<SourceIdentity>, GitError> {
         let Some(real) = self.real(file)? else { return Ok(None) };
         PlainSource::new(Path::new("/")).identity(&real)
     }

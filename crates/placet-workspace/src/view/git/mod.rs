@@ -4,8 +4,8 @@
 //! Here is what connects it to a view: the layers as a source of files, the state of the person's repository at the first
 //! change (the base), and the question with its rows. The transaction around the files of the work tree is the apply's.
 //!
-//! No byte below a git directory is applied as a file, except files that a person approves by name: settings, hooks and
-//! the like.
+//! No byte below a git directory is applied as a file, except files that a person approves by name (settings, hooks and the
+//! like) and new contents of LFS whose names were proved.
 
 mod base_state;
 mod binary_sizes;
@@ -14,6 +14,7 @@ mod directories;
 mod events;
 mod git_words;
 mod layer_source;
+mod lfs;
 mod pending_repository;
 mod read_repository;
 mod repository_memo;

@@ -6,7 +6,8 @@ use crate::apply::{RepositoryTransaction, RepositoryWork, kept_in};
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind, JournalEntry};
 use crate::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
 use placet_git::{
-    ApplyJournal, Comparison, GitError, RepositoryMove, Selection, WaitingGroup, undo_question,
+    ApplyJournal, Comparison, GitError, GitFileClass, GitName, RepositoryMove, Selection, class_of, has_more,
+    undo_question,
 };
 use placet_text::text::visible;
 use std::collections::BTreeMap;
@@ -14,6 +15,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+const MORE_THAN_MADE: &str =
+    "it has refs, stash entries or staged files that were made since; remove it by hand if nobody needs them";
 
 /// Why a repository does not go back, for a person.
 #[derive(Debug, Error)]
@@ -144,6 +148,13 @@ impl View {
             journals.push(record(one));
         }
         let scratch = tempfile::tempdir()?;
+        let operation = joined.as_ref().and_then(operation_file).cloned();
+        let is_made = first.kind == AppliedRepositoryKind::Created;
+        match is_made.then(|| has_more(joined.as_ref(), path, &scratch.path().join("made"))).transpose() {
+            Ok(Some(true)) => return Ok(Err(StaysApplied(MORE_THAN_MADE.into()))),
+            Ok(_) => {}
+            Err(error) => return Ok(Err(error.into())),
+        }
         let compared = joined.map(|joined| undo_question(&joined, path, &scratch.path().join("now")));
         let back = match compared.transpose() {
             Ok(compared) => match compared.map(|compared| selected(&compared)).transpose() {
@@ -152,7 +163,13 @@ impl View {
             },
             Err(error) => return Ok(Err(error.into())),
         };
-        if first.kind == AppliedRepositoryKind::Created {
+        // A part of an operation is none: what the person finished stays.
+        let is_open = |change: &RepositoryMove, file: &GitName| change.files.contains_key(file);
+        if operation.is_some_and(|file| back.as_ref().is_some_and(|change| !is_open(change, &file))) {
+            let why = "the operation that was in progress was finished in the meantime; git reflog has what was before";
+            return Ok(Err(StaysApplied(why.into())));
+        }
+        if is_made {
             return Ok(Ok(Some((AppliedRepositoryKind::Removed, RepositoryWork::Remove))));
         }
         let Some(change) = back.filter(|change| !change.is_empty()) else { return Ok(Ok(None)) };
@@ -202,6 +219,12 @@ impl View {
     }
 }
 
+/// A file of an operation that the change began.
+fn operation_file(change: &RepositoryMove) -> Option<&GitName> {
+    let begun = change.files.iter().filter(|(_, moved)| moved.before.is_none() && moved.after.is_some());
+    begun.map(|(name, _)| name).find(|name| matches!(class_of(name), GitFileClass::Operation(_)))
+}
+
 /// Everything of it, or why not.
 fn selected(compared: &Comparison) -> Result<RepositoryMove, StaysApplied> {
     if let Some(item) = compared.conflicts.first() {
@@ -209,6 +232,6 @@ fn selected(compared: &Comparison) -> Result<RepositoryMove, StaysApplied> {
         let item = Conflict::item(item);
         return Err(StaysApplied(format!("{} changed in the meantime; {hint}", visible::guard_line(&item))));
     }
-    let approved = WaitingGroup::all(&compared.moved);
+    let approved = compared.groups();
     Ok(compared.selected(&Selection { approved, ..Selection::default() })?)
 }

@@ -6,7 +6,7 @@ use super::directories::WorkTree;
 use super::pending_repository::StagedOnly;
 use placet_git::{
     CheckoutName, GitError, GitName, GitRunner, IndexEntry, ObjectFormat, RepositoryQuestion, RepositoryRows,
-    StagedState,
+    StagedKind,
 };
 use placet_text::text::count;
 use placet_text::text::patch::quoted;
@@ -55,7 +55,7 @@ impl View {
         }
         let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
         let mut shown = 0;
-        for fact in facts.filter(|fact| fact.state == StagedState::Staged) {
+        for fact in facts.filter(|fact| fact.state == StagedKind::Staged) {
             let Some(entry) = content_of(fact.moved.after.as_deref()) else { continue };
             let is_same = |tree: &Path| self.has_content(&tree.join(fact.path.as_path()), entry, format);
             if tree.is_some_and(is_same) {

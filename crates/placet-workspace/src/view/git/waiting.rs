@@ -10,7 +10,7 @@ use crate::hash::Hash;
 use crate::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{
     CheckoutName, GitFileClass, GitFileContent, GitName, Head, ObjectFact, PathChange, RefMovement,
-    RefTarget, RepositoryItem, RepositoryQuestion, StagedState, WaitingGroup, class_of,
+    RefTarget, RepositoryItem, RepositoryQuestion, StagedKind, WaitingGroup, class_of,
 };
 use placet_permission::Runner;
 use placet_text::text::{count, visible};
@@ -39,9 +39,12 @@ impl Conflict {
                         advice: format!("`placet discard {name}` drops its changes"),
                     });
                 }
-                let item = question.comparison.conflicts.first()?;
+                let conflicts = &question.comparison.conflicts;
+                let is_head = |item: &&RepositoryItem| matches!(item, RepositoryItem::Head(_));
+                let item = conflicts.iter().find(is_head).or(conflicts.first())?;
                 let repeat = || format!("`placet discard {name}`, then ask the agent to repeat its work");
-                let advice = on_top_advice(question, item).unwrap_or_else(repeat);
+                let advice = switch_back(question, item).or_else(|| on_top_advice(question, item));
+                let advice = advice.unwrap_or_else(repeat);
                 Some(Conflict { happened: happened(question, item), advice })
             }
             PendingContent::Created(_) | PendingContent::Same => None,
@@ -71,7 +74,7 @@ fn not_read(question: &RepositoryQuestion) -> Option<String> {
 }
 
 /// What the person did meanwhile.
-fn happened(question: &RepositoryQuestion, item: &RepositoryItem) -> String {
+pub(super) fn happened(question: &RepositoryQuestion, item: &RepositoryItem) -> String {
     let what = Conflict::item(item);
     match item {
         RepositoryItem::Ref(full) => match (question.base.refs.get(full), question.person.refs.get(full)) {
@@ -91,6 +94,19 @@ fn happened(question: &RepositoryQuestion, item: &RepositoryItem) -> String {
         }
         _ => format!("{what} changed in the workspace, too"),
     }
+}
+
+/// A person who went to another branch can apply after going back.
+fn switch_back(question: &RepositoryQuestion, item: &RepositoryItem) -> Option<String> {
+    let RepositoryItem::Head(checkout) = item else { return None };
+    let head =
+        |state: &placet_git::RepositoryState| state.checkouts.get(checkout).map(|one| one.head.clone());
+    let then = head(&question.base).filter(|then| head(&question.person).as_ref() != Some(then))?;
+    let target = match then {
+        Head::Branch(branch) => format!("git switch {}", short(&branch)),
+        Head::Detached(id) => format!("git switch --detach {}", short_id(id)),
+    };
+    Some(format!("`{target}`, then apply again; or discard it"))
 }
 
 /// Commits of the agent can be put on top of the person's, where the agent is on that branch. What is not committed stays in
@@ -199,7 +215,7 @@ impl View {
         }
         let facts = rows.index.get(&checkout).into_iter().flatten();
         let fact = facts
-            .filter(|fact| fact.state == StagedState::AsCommitted)
+            .filter(|fact| fact.state == StagedKind::AsCommitted)
             .find(|fact| fact.path.as_path() == rel);
         let entry = fact.and_then(|fact| fact.moved.after.as_deref()?.first());
         entry.is_some_and(|entry| self.has_content(path, entry, question.agent.format.objects))
@@ -268,6 +284,10 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
     let is_unknown = matches!(tree, WorkTree::Unknown) && !(rows.commits.is_empty() && rows.index.is_empty());
     let unknown = "its files are at a place that it does not name, where programs may run or obey them";
     found.extend(is_unknown.then(|| git(unknown.into())));
+    if rows.more_commits > 0 && matches!(repository.content, PendingContent::Changed(_)) {
+        let words = format!("{} that placet does not read", count::of(rows.more_commits, "more commit"));
+        found.push(git(words));
+    }
     let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
     found.extend(is_tree.then(|| git("a tag names a tree, and no commit".into())));
     let mut changed = |what: &str, change: &PathChange| {
@@ -334,8 +354,11 @@ impl View {
         };
         let tree = WorkTree::of(&repository.path);
         let tree = tree.place();
-        let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
-        let reason = |fact: &placet_git::IndexFact| {
+        let facts =
+            rows.index.iter().flat_map(|(checkout, facts)| facts.iter().map(move |fact| (checkout, fact)));
+        let reason = |(checkout, fact): (&CheckoutName, &placet_git::IndexFact)| {
+            // Where a linked worktree is, its files may be anything.
+            let tree = tree.filter(|_| *checkout == CheckoutName::Main);
             let entry = fact.moved.after.as_deref().and_then(|entries| entries.first());
             let path = fact.path.as_path();
             let is_of_person = tree.is_some_and(|tree| {
@@ -350,7 +373,7 @@ impl View {
             let runner = classifier.of_committed(tree, path, mode).filter(|_| !is_of_person)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(&fact.path), runner.why)))
         };
-        let staged = facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason);
+        let staged = facts.filter(|(_, fact)| fact.state == StagedKind::Staged).filter_map(reason);
         // What the index had before, and what the branch has no more.
         let is_born = |checkout: &CheckoutName| question.agent.head_commit(checkout).is_some();
         let behind = rows.left_behind.iter().filter(|(checkout, _)| is_born(checkout));

@@ -1,0 +1,107 @@
+//! Contents of Git LFS: like git's own objects, they are named by a hash of what is in them, and a commit without them loses
+//! its files. New ones are applied as files, after their names were proved; of what else is in `lfs/`, nothing is applied.
+
+use super::super::{LayerKind, View};
+use crate::apply::ApplyError;
+use crate::changes::change_set::{ChangeSet, FileChange};
+use crate::files::open::open_regular;
+use crate::repository::{GitEvent, GitEventKind};
+use placet_text::text::{count, human_size};
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// `lfs/objects/ab/cd/abcd...`, relative to the git directory.
+fn is_content_name(rel: &Path) -> bool {
+    let names: Option<Vec<&str>> = rel.iter().map(|name| name.to_str()).collect();
+    let Some(["lfs", "objects", a, b, hash]) = names.as_deref() else { return false };
+    let is_hex = hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    hash.len() == 64 && is_hex && hash.get(..2) == Some(a) && hash.get(2..4) == Some(b)
+}
+
+/// A content that the agent added to the repository at `git_dir`. One that is changed or removed is not applied.
+pub(super) fn is_new_content(git_dir: &Path, change: &FileChange) -> bool {
+    let rel = change.path.strip_prefix(git_dir);
+    change.before.is_absent() && change.after.is_file() && rel.is_ok_and(is_content_name)
+}
+
+/// The same, and a new directory for one.
+pub(super) fn is_for_contents(git_dir: &Path, set: &ChangeSet, change: &FileChange) -> bool {
+    let is_place = || {
+        let is_below = change.path.strip_prefix(git_dir).is_ok_and(|rel| rel.starts_with("lfs"));
+        let contents = || set.below(&change.path).into_iter().filter_map(|path| set.get(&path));
+        is_below
+            && change.before.is_absent()
+            && change.after.is_directory()
+            && contents().any(|content| is_new_content(git_dir, content))
+    };
+    is_new_content(git_dir, change) || is_place()
+}
+
+/// One row for all contents of a repository that is there.
+pub(super) fn event(set: &ChangeSet, git_dir: &Path) -> Option<GitEvent> {
+    let contents = set.changes.iter().filter(|change| is_new_content(git_dir, change));
+    let (files, bytes) = contents.fold((0, 0), |(files, bytes), one| (files + 1, bytes + one.after.size()));
+    let text = format!("LFS: {}, {}", count::of(files, "content"), human_size::of(bytes));
+    (files > 0).then(|| GitEvent::new(GitEventKind::LfsContents, text))
+}
+
+impl View {
+    /// Refuses a content whose name is not its hash: git would put it into a file of another commit.
+    pub(super) fn prove_content(&self, path: &Path) -> Result<(), ApplyError> {
+        let failed = |error| ApplyError::Failed { path: path.to_path_buf(), error, left: 0 };
+        let hash = self.sha256_of_pending(path).map_err(failed)?;
+        match path.file_name().is_some_and(|name| *name == *hash) {
+            true => Ok(()),
+            false => Err(ApplyError::Repository(format!(
+                "`{}` is not the LFS content that its name says; `placet discard {0}` drops it",
+                self.name_of(path)
+            ))),
+        }
+    }
+
+    fn sha256_of_pending(&self, path: &Path) -> io::Result<String> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let (index, rel) = self.locate(path).ok_or_else(gone)?;
+        let real = self.stack(index, self.layer_set(LayerKind::Pending).depth).real(&rel)?;
+        let mut content =
+            open_regular(&real.ok_or_else(gone)?, OFlags::NOFOLLOW).map_err(io::Error::other)?;
+        let mut hash = Sha256::new();
+        let mut part = vec![0; 64 << 10];
+        loop {
+            let read = content.file.read(&mut part)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(part.get(..read).unwrap_or_default());
+        }
+        let mut text = String::with_capacity(64);
+        for byte in hash.finalize() {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_has_its_hash_in_its_name_twice() {
+        let hash = format!("ab12{}", "c".repeat(60));
+        let names = [
+            (format!("lfs/objects/ab/12/{hash}"), true),
+            (format!("lfs/objects/ab/13/{hash}"), false),
+            (format!("lfs/objects/ab/12/{}", hash.to_uppercase()), false),
+            (format!("lfs/objects/ab/12/{hash}0"), false),
+            (format!("lfs/tmp/{hash}"), false),
+            ("lfs/objects/ab/12/x.py".into(), false),
+        ];
+        for (name, want) in names {
+            assert_eq!(is_content_name(Path::new(&name)), want, "{name}");
+        }
+    }
+}
