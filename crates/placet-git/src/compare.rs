@@ -144,8 +144,9 @@ impl Comparison {
         // An index belongs to the commit at HEAD, and moves with it: without the other, each would undo in the next commit what
         // the branch got.
         let moves_commit = found.commit.before != found.commit.after;
-        let is_of_index = commit == commit_of_index
-            && (!moves_commit || base.head_commit(name) == found.commit.before || b.is_none());
+        // A branch whose name is in the way of its new one is gone while the change is made.
+        let is_from_base = found.commit.before.is_none() || base.head_commit(name) == found.commit.before;
+        let is_of_index = commit == commit_of_index && (!moves_commit || is_from_base || b.is_none());
         if (moves_index || moves_commit) && head.is_some() && !is_of_index {
             let is_here = b.map(|checkout| &checkout.head) == p.map(|checkout| &checkout.head);
             self.conflicts.insert(match head {

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Quarantine {
     pub(crate) path: PathBuf,
-    pub(crate) is_empty: bool,
 }
 
 /// What is asked of the agent's store.
@@ -45,7 +44,7 @@ impl Quarantine {
             let file = path.join("shallow");
             fs::write(&file, shallow.as_bytes()).map_err(GitError::io("write", &file))?;
         }
-        let mut quarantine = Quarantine { path: path.to_path_buf(), is_empty: true };
+        let quarantine = Quarantine { path: path.to_path_buf() };
         if wanted.tips.is_empty() && wanted.mentioned.is_empty() {
             return Ok(quarantine);
         }
@@ -70,8 +69,7 @@ impl Quarantine {
             args.push("--exclude-promisor-objects");
         }
         run_one(runner, GitCall::new(&agent.path, args).transfer().input(input).output_file(&pack))?;
-        quarantine.is_empty = object_count(&pack)? == 0;
-        if !quarantine.is_empty {
+        if object_count(&pack)? > 0 {
             store(path, &pack, runner)?;
         }
         connected(path, &new, &wanted.known, agent.format.promisor.is_some(), runner)?;

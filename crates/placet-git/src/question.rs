@@ -105,12 +105,6 @@ impl RepositoryQuestion {
         Ok(Some(question))
     }
 
-    /// Whether new objects would be stored.
-    #[must_use]
-    pub fn has_objects(&self) -> bool {
-        !self.quarantine.is_empty
-    }
-
     /// The change from a commit or tree to another one, or from nothing, as a patch with whole names of objects. Nothing that
     /// the repository names runs.
     pub fn tree_patch(

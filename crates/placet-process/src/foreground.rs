@@ -46,12 +46,8 @@ enum ListenEnd {
 }
 
 impl ShellCommand {
-    /// Starts the command; [`ForegroundCommand::ended`] waits for its end.
-    pub fn begin_foreground(self) -> Result<ForegroundCommand, ProcessError> {
-        self.begin_foreground_below(None)
-    }
-
-    /// The same below a supervisor that is ready, if there is one. A command without a sandbox gets a supervisor of its
+    /// Starts the command, below a supervisor that is ready, if there is one; [`ForegroundCommand::ended`] waits for its end. A
+    /// command without a sandbox gets a supervisor of its
     /// own: one that was started before still has the variables that are withheld from the command.
     pub fn begin_foreground_below(
         self,

@@ -2,7 +2,7 @@
 //! in: git has no half of a commit.
 
 use super::binary_section::binary_section;
-use super::file::{ReviewBody, ReviewFile};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile};
 use super::from_patch::{of_patch, whole_file};
 use super::index_patch::sections;
 use super::state::Review;
@@ -82,6 +82,34 @@ impl Review {
         }
     }
 
+    /// Commits that are applied with changes of files that are not: a commit is taken whole.
+    pub(super) fn commit_summary(&self) -> Vec<(String, &'static str)> {
+        let is_accepted =
+            |file: &ReviewFile| file.standing() == CombinedDecision::All(ReviewDecision::Accepted);
+        let owner_of = |file: &ReviewFile| {
+            let owner = file.decided_with.as_ref()?;
+            self.files.iter().find(|other| other.path == *owner && is_accepted(other))
+        };
+        let mut out = Vec::new();
+        for file in &self.files {
+            let Some(owner) = owner_of(file) else { continue };
+            // `.git/commit 1f3a2c7/x` is the file `x` next to `.git`.
+            let Ok(below) = file.path.strip_prefix(&owner.path) else { continue };
+            let mut names = below.iter();
+            let (Some(commit), Some(tree)) = (names.next(), owner.path.parent()) else { continue };
+            let own = tree.join(names.as_path());
+            let own = self.files.iter().find(|other| other.path == own && other.decided_with.is_none());
+            if let Some(own) = own.filter(|own| !is_accepted(own)) {
+                let commit = sanitize::line(&commit.to_string_lossy()).into_owned();
+                out.push((
+                    format!("whole      {commit} has all of {}, also what you do not accept", own.name),
+                    "question",
+                ));
+            }
+        }
+        out
+    }
+
     /// The files that are decided with this one.
     pub(super) fn decided_with(&self, file: usize) -> Vec<usize> {
         let path = self.files.get(file).map(|f| &f.path);
@@ -124,5 +152,36 @@ mod tests {
         assert_eq!(review.files[1].lines().unwrap().hunks[0].marks[0], ReviewDecision::Open);
         review.handle(super::super::ReviewAction::RejectAll);
         assert_eq!((review.progress(), review.tally()), ((1, 1), (0, 1)));
+    }
+
+    /// Story: a person rejected a hunk and accepted the commit that has it, and nothing said so.
+    #[test]
+    fn a_commit_with_something_that_is_not_accepted_says_so() {
+        let owner = ReviewFile {
+            name: ".git/".into(),
+            body: ReviewBody::Whole(WholeChange::default()),
+            ..refused_file(Path::new("/w/.git"), 'M', "")
+        };
+        let files = commit_files(&owner, "commit 1f3a2c7", PATCH, &[]);
+        let own = ReviewFile {
+            name: "x".into(),
+            body: ReviewBody::Whole(WholeChange::default()),
+            ..refused_file(Path::new("/w/x"), 'M', "")
+        };
+        let all = std::iter::once(owner).chain(files).chain([own]);
+        let mut review = Review::new("t", ReviewSubject::Pending, all.collect());
+        let line = "whole      commit 1f3a2c7 has all of x, also what you do not accept";
+        let decided = |review: &mut Review, file: usize, mark| {
+            if let Some(ReviewBody::Whole(whole)) = review.files.get_mut(file).map(|file| &mut file.body) {
+                whole.mark = mark;
+            }
+            review.summary().iter().any(|(text, _)| text == line)
+        };
+        assert!(!decided(&mut review, 0, ReviewDecision::Open));
+        assert!(decided(&mut review, 0, ReviewDecision::Accepted));
+        assert!(decided(&mut review, 3, ReviewDecision::Rejected));
+        assert!(!decided(&mut review, 3, ReviewDecision::Accepted));
+        decided(&mut review, 3, ReviewDecision::Rejected);
+        assert!(!decided(&mut review, 0, ReviewDecision::Rejected));
     }
 }

@@ -512,6 +512,7 @@ impl Review {
         out.extend(self.checks_summary());
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
         out.extend(self.conflict_summary());
+        out.extend(self.commit_summary());
         if let n @ 1.. = self.visible_comments().count() {
             let goes = match pending {
                 true => format!("with the next message to {}", self.reader()),

@@ -50,11 +50,6 @@ impl UndoPlan {
         self.steps.is_empty() && self.git.is_empty()
     }
 
-    /// The repositories that git takes back.
-    pub fn git_repositories(&self) -> impl Iterator<Item = &Path> {
-        self.git.paths()
-    }
-
     /// Bytes by which each text grows or shrinks are for the caller to count: the contents it has now and will have.
     pub fn contents(&self, view: &View) -> Vec<(PathBuf, Vec<u8>, Vec<u8>)> {
         let content = |step: &ApplyStep| {

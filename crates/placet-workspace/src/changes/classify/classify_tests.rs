@@ -461,17 +461,6 @@ fn a_removed_repository_a_removed_root_and_much_at_once_are_large_losses() {
     assert_eq!(classes.losses, [LargeLoss::Repository { path: root.join(".git"), files: 2 }]);
     assert!(matches!(classes.of(&root.join(".git")), ChangeClass::LargeLoss(_)));
     assert_eq!(classes.to_approve(&set), []);
-    // A submodule's repository is one; a linked worktree has no commits of its own.
-    for (name, losses) in [("modules/lib", 1), ("worktrees/w", 0)] {
-        let gone =
-            ["", "/HEAD", "/commondir", "/objects/a", "/refs/a"].map(|part| format!(".git/{name}{part}"));
-        let [place, files @ ..] = &gone;
-        let mut changes = vec![b.change(place, dir(), PathState::Absent)];
-        changes.extend(files.iter().map(|file| b.gone_file(file)));
-        let (_, classes) = b.classes(changes);
-        let lost = LargeLoss::Repository { path: root.join(place), files: 4 };
-        assert_eq!(classes.losses, vec![lost; losses], "{name}");
-    }
     std::fs::write(root.join("a"), "x").unwrap();
     assert_eq!(
         b.classes(vec![b.gone_file("a")]).1.losses,

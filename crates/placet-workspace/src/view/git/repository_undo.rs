@@ -65,10 +65,6 @@ impl RepositoryUndo {
         }
     }
 
-    pub(in crate::view) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().map(|(applied, _)| applied.path.as_path())
-    }
-
     pub(in crate::view) fn into_transaction(self, title: &str) -> RepositoryTransaction {
         let mut transaction = RepositoryTransaction::titled(title);
         for (applied, work) in self.parts {
