@@ -15,7 +15,7 @@ use placet::text::patch::{Options, StripLevels, apply, parse, unified};
 use placet::tools::{
     CommandSettings, ProgressSink, ReadScope, RunContext, ToolContext, ToolLimits, ToolRegistry,
 };
-use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
+use placet::workspace::{ReadLedger, View, ViewPaths, Workspace};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -136,7 +136,6 @@ fn env(root: &Path) -> ToolContext {
         timeout: Duration::MAX,
         withheld: Vec::new(),
         confining: None,
-        brake: LossLimit::default(),
     };
     ToolContext {
         jobs: placet::tools::JobRegistry::default(),

@@ -46,7 +46,6 @@ pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> ToolContext {
         timeout: Duration::from_secs(60),
         withheld: Vec::new(),
         confining: None,
-        brake: placet::workspace::LossLimit::default(),
     };
     ToolContext {
         mounts: Arc::default(),

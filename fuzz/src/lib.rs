@@ -11,7 +11,7 @@ use placet::tools::{
     AskUser, CommandSettings, JobRegistry, ProgressSink, ReadScope, RunContext, ToolContext, ToolLimits,
     ToolOutput, ToolRegistry, ToolSet, ToolSetSettings, UserReply,
 };
-use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
+use placet::workspace::{ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,6 @@ impl Bench {
                 timeout: Duration::from_secs(1),
                 withheld: Vec::new(),
                 confining: None,
-                brake: LossLimit::default(),
             },
         };
         let settings = ToolSetSettings::default();
