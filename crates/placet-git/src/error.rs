@@ -36,7 +36,7 @@ pub enum GitError {
     ShallowChanged,
     #[error("object {0} is missing")]
     Missing(String),
-    #[error("`{0}` is locked by another git process; where none runs, remove the file")]
+    #[error("`{0}` is locked by another git process; if none is running, remove the file")]
     Locked(PathBuf),
     #[error("{0} changed since the question was asked")]
     Changed(String),

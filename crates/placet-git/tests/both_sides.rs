@@ -63,6 +63,13 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "HEAD changed on both sides",
         "git symbolic-ref HEAD | grep -q side && test -z \"$(git status --porcelain)\" && echo yes",
     ),
+    // A rebase of the person returns to the branch where it left it.
+    (
+        "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~1",
+        "git update-ref refs/heads/main HEAD~1",
+        "refs/heads/main changed on both sides",
+        "git rebase --continue >/dev/null 2>&1 && git symbolic-ref HEAD | grep -q main && git log --format=%s -1 | grep -qx Second && echo yes",
+    ),
     (
         "git switch -qc mine",
         "git switch -qc theirs",

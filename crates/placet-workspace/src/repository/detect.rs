@@ -133,6 +133,15 @@ fn may_hold(repository: &Path, dir: &Path) -> bool {
     is_git_name(dir) || rel.starts_with("modules") && depth > 1 || rel.starts_with("worktrees") && depth == 2
 }
 
+/// True for the directory of a linked worktree, which is a part of the repository around it and has no objects of its own. A
+/// repository that lies in a project's directory of that name is none.
+pub(crate) fn is_linked_worktree(dir: &Path) -> bool {
+    let around = dir.parent().filter(|parent| parent.ends_with("worktrees")).and_then(Path::parent);
+    let has = |dir: &Path, name: &str| dir.join(name).symlink_metadata().is_ok();
+    let is_one = |dir: &Path| is_git_name(dir) || has(dir, "HEAD") && has(dir, "objects");
+    !is_git_name(dir) && !has(dir, "objects") && around.is_some_and(is_one)
+}
+
 /// Where a repository names other directories of objects.
 pub(super) const ALTERNATES: &str = "objects/info/alternates";
 

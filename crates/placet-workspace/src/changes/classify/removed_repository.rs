@@ -2,6 +2,7 @@
 
 use super::large_loss::LargeLoss;
 use crate::changes::change_set::{ChangeSet, FileChange};
+use crate::repository::is_linked_worktree;
 use std::path::Path;
 
 /// The repository that `change` removes, with all of its files.
@@ -18,11 +19,7 @@ pub(super) fn removed_repository(set: &ChangeSet, change: &FileChange) -> Option
 /// of its own.
 pub(super) fn removes_repository(set: &ChangeSet, change: &FileChange) -> bool {
     let is_gone = |change: &FileChange| change.before.is_directory() && !change.after.is_directory();
-    let is_linked = |path: &Path| {
-        let around = path.parent().filter(|parent| parent.ends_with("worktrees")).and_then(Path::parent);
-        around.is_some_and(|around| set.repositories.nearest(around) == Some(around))
-    };
-    let is_one = |path: &Path| set.repositories.nearest(path) == Some(path) && !is_linked(path);
+    let is_one = |path: &Path| set.repositories.nearest(path) == Some(path) && !is_linked_worktree(path);
     let is_around = |dir: &&Path| is_one(dir) && set.get(dir).is_some_and(is_gone);
     is_gone(change) && is_one(&change.path) && !change.path.ancestors().skip(1).any(|dir| is_around(&dir))
 }

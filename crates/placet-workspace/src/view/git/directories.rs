@@ -5,7 +5,7 @@ use super::layer_source::LayerSource;
 use super::lfs;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::sparse::read_small_at;
-use crate::repository::{GitFileKind, RepositorySet, flat, settings};
+use crate::repository::{GitFileKind, RepositorySet, flat, is_linked_worktree, settings};
 use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
 use placet_permission::is_git_name;
 use std::ffi::OsStr;
@@ -27,25 +27,13 @@ pub(super) struct GitDirectory {
 }
 
 pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
-    !is_linked(dir)
-        && dir.join("HEAD").symlink_metadata().is_ok()
-        && dir.join("objects").symlink_metadata().is_ok()
-}
-
-/// The directory of a linked worktree is a part of its repository. A repository that lies in a project's directory of that name
-/// is none.
-fn is_linked(dir: &Path) -> bool {
-    let around = dir.parent().filter(|parent| parent.ends_with("worktrees")).and_then(Path::parent);
-    let has = |dir: &Path, name: &str| dir.join(name).symlink_metadata().is_ok();
-    !is_git_name(dir)
-        && !has(dir, "objects")
-        && around.is_some_and(|around| is_git_name(around) || has(around, "HEAD") && has(around, "objects"))
+    dir.join("HEAD").symlink_metadata().is_ok() && dir.join("objects").symlink_metadata().is_ok()
 }
 
 /// The repository that a path belongs to: with linked worktrees, without submodules in it.
 pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Option<&'p Path> {
     let nearest = repositories.nearest(path)?;
-    if !is_linked(nearest) {
+    if !is_linked_worktree(nearest) {
         return Some(nearest);
     }
     nearest
@@ -159,7 +147,8 @@ impl View {
                 false => (has("HEAD") && has("objects")).then_some(DirectoryFate::Created),
             }
         };
-        let dirs = set.repositories.all().filter(|dir| !is_linked(dir) && self.locate(dir).is_some());
+        let dirs =
+            set.repositories.all().filter(|dir| !is_linked_worktree(dir) && self.locate(dir).is_some());
         let found = dirs.filter_map(|dir| Some(GitDirectory { path: dir.to_path_buf(), fate: fate(dir)? }));
         let has_change = |dir: &GitDirectory| {
             let from = set.changes.partition_point(|change| *change.path < *dir.path);

@@ -1,5 +1,6 @@
 //! Sentences about what git found: refs, commits, index, stash, operations. Names are made visible here.
 
+use super::git_names::{kind, name, quoted, short, short_id, target};
 use super::pending_repository::{PendingContent, PendingRepository, cut};
 use crate::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
@@ -19,7 +20,6 @@ const USUAL: [&str; 7] =
     ["COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "REBASE_HEAD", "AUTO_MERGE", "gc.log", "description"];
 /// Subjects of dropped commits in one row.
 const MOST_NAMED: usize = 3;
-const LONGEST_SUBJECT: usize = 120;
 
 /// The rows of a repository in the order in which a person reads them: what is new, where it is, what is staged.
 pub(super) fn events(repository: &PendingRepository) -> Vec<GitEvent> {
@@ -43,46 +43,6 @@ struct GitWords<'a> {
     repository: &'a PendingRepository,
     rows: &'a RepositoryRows,
     question: &'a RepositoryQuestion,
-}
-
-pub(super) fn name(name: &GitName) -> String {
-    visible::path(name.as_path())
-}
-
-/// The name without the directory that its kind says.
-pub(super) fn short(full: &GitName) -> String {
-    let dirs = ["refs/heads/", "refs/remotes/", "refs/tags/", "refs/notes/", "refs/replace/"];
-    let rest = dirs.iter().find_map(|dir| full.as_bytes().strip_prefix(dir.as_bytes()));
-    name(&GitName::new(rest.unwrap_or(full.as_bytes())))
-}
-
-pub(super) fn kind(full: &GitName) -> &'static str {
-    let kinds = [
-        ("refs/heads/", "branch"),
-        ("refs/remotes/", "remote branch"),
-        ("refs/tags/", "tag"),
-        ("refs/notes/", "notes"),
-        ("refs/replace/", "replacement"),
-    ];
-    kinds.iter().find(|(dir, _)| full.starts_with(dir)).map_or("ref", |(_, kind)| kind)
-}
-
-pub(super) fn short_id(id: ObjectId) -> String {
-    id.to_string().chars().take(7).collect()
-}
-
-fn target(to: &RefTarget) -> String {
-    match to {
-        RefTarget::Object(id) => short_id(*id),
-        RefTarget::Symbolic(to) => short(to),
-    }
-}
-
-fn quoted(subject: &GitName) -> String {
-    let text = String::from_utf8_lossy(subject.as_bytes());
-    let shown: String = text.chars().take(LONGEST_SUBJECT).collect();
-    let more = if shown.len() < text.len() { "..." } else { "" };
-    format!("\"{}{more}\"", visible::guard_line(&shown))
 }
 
 fn counted(changes: &[PathChange]) -> TreeChanges {

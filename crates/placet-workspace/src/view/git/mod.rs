@@ -12,6 +12,7 @@ mod binary_sizes;
 mod chosen_repositories;
 mod directories;
 mod events;
+mod git_names;
 mod git_words;
 mod layer_source;
 mod lfs;

@@ -16,8 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-const MORE_THAN_MADE: &str =
-    "it has refs, stash entries or staged files that were made since; remove it by hand if nobody needs them";
+const MORE_THAN_MADE: &str = "the repository has refs, stash entries or staged files that were made since; if nobody needs them, remove it by hand";
 
 /// Why a repository does not go back, for a person.
 #[derive(Debug, Error)]

@@ -2,7 +2,8 @@
 
 use super::super::View;
 use super::directories::WorkTree;
-use super::git_words::{in_progress, kind, name, operation, short, short_id};
+use super::git_names::{kind, name, short, short_id};
+use super::git_words::{in_progress, operation};
 use super::pending_repository::{PendingContent, PendingRepository};
 use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
@@ -102,11 +103,12 @@ fn switch_back(question: &RepositoryQuestion, item: &RepositoryItem) -> Option<S
     let head =
         |state: &placet_git::RepositoryState| state.checkouts.get(checkout).map(|one| one.head.clone());
     let then = head(&question.base).filter(|then| head(&question.person).as_ref() != Some(then))?;
+    // No command to copy: a shell could read the name of a branch as something else.
     let target = match then {
-        Head::Branch(branch) => format!("git switch {}", short(&branch)),
-        Head::Detached(id) => format!("git switch --detach {}", short_id(id)),
+        Head::Branch(branch) => format!("branch {}", short(&branch)),
+        Head::Detached(id) => format!("commit {}", short_id(id)),
     };
-    Some(format!("`{target}`, then apply again; or discard it"))
+    Some(format!("switch back to {target} and apply again, or discard it"))
 }
 
 /// Commits of the agent can be put on top of the person's, where the agent is on that branch. What is not committed stays in
