@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     }
 }
 
+// ANCHOR: run
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     let temporary = tempfile::tempdir()?;
     let project = temporary.path().join("project");

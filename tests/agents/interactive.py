@@ -257,6 +257,8 @@ def write_block(guide, agent, lines):
     with open(page) as file:
         text = file.read()
     marker = f"<!-- agents: {agent.name} -->\n\n```text\n"
+    if marker not in text:
+        return  # the page names what differs from another agent's session, and shows none
     before, after = text.split(marker)
     with open(page, "w") as file:
         file.write(before + marker + block + "\n" + after[after.index("```\n"):])

@@ -535,15 +535,3 @@ async fn it_works_in_an_async_program_and_two_sessions_at_once() {
     drop((one, two));
 }
 
-/// The example is in the guide with its output: the page has the file as it is.
-#[test]
-fn the_guide_has_the_example_as_it_is() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("docs/guide/embed.md")).unwrap();
-    let example = fs::read_to_string(root.join("examples/embed.rs")).unwrap();
-    let body = &example[example.find("fn run()").unwrap()..];
-    assert!(
-        page.contains(body.trim_end()),
-        "docs/guide/embed.md is stale: copy the example from `fn run()` on"
-    );
-}

@@ -3,7 +3,7 @@
 //! The values that are expected are those of libtiff (`tiff2rgba`) and ImageMagick for the same files; where the two
 //! differ, libtiff's.
 
-use crate::support::guide_page::{page, table};
+use crate::support::guide_page::table;
 use crate::support::tool_bench::Bench;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use placet::conversation::{Image, Part};
@@ -250,8 +250,8 @@ fn files(format: &str, form: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn each_form_in_the_guide_is_treated_as_its_row_says() {
-    let rows = table(&page("guide/images.md"), "| format | form |");
+fn each_form_is_treated_as_its_row_says() {
+    let rows = table(include_str!("picture-forms.md"), "| format | form |");
     assert!(rows.len() > 40, "{}", rows.len());
     let bench = Bench::new();
     for row in &rows {

@@ -155,28 +155,6 @@ fn commands_sessions_and_earlier_lines_are_chosen_from_lists() {
     pty.until_prompt("");
 }
 
-#[test]
-fn the_guide_names_every_key_as_the_tables_do() {
-    use placet::ui::keymap::KeyBinding;
-    fn rows<A>(table: &[KeyBinding<A>]) -> Vec<String> {
-        let keys =
-            |row: &KeyBinding<A>| row.keys.split(' ').map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" ");
-        table.iter().map(|row| format!("| {} | {} |", keys(row), row.help)).collect()
-    }
-    let page = |name: &str| {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(name);
-        std::fs::read_to_string(path).unwrap()
-    };
-    let (reading, pickers) = (page("reading.md"), page("pickers.md"));
-    let mut wanted = rows(placet::ui::transcript::KEYS);
-    wanted.extend(rows(placet::ui::viewer::KEYS));
-    wanted.extend(rows(placet::ui::pager::KEYS));
-    wanted.iter().for_each(|row| assert!(reading.contains(row), "reading.md lacks {row}"));
-    rows(placet::ui::picker::KEYS)
-        .iter()
-        .for_each(|row| assert!(pickers.contains(row), "pickers.md lacks {row}"));
-}
-
 /// A shell in ask mode with the scratchpads `p` and `q`.
 fn with_scratchpads() -> Pty {
     let mut pty = shell()

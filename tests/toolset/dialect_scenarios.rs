@@ -1,11 +1,15 @@
-//! The public scenarios of codex and of the text editor tool, as cases of our own: each is a row of its guide page.
+//! The public scenarios of codex and of the text editor tool, as cases of our own. The guide has those that differ.
 
+use crate::support::guide_page::{page, table};
 use crate::support::tool_bench::Bench;
 use placet::tools::ToolSet;
 use serde_json::{Value, json};
 
-fn guide(page: &str) -> String {
-    std::fs::read_to_string(format!("{}/docs/guide/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+/// The guide lists the scenarios that do not come out as in the system itself, by their names here.
+fn assert_scenarios(file: &str, names: &[&str]) {
+    let rows = table(&page(file), "| scenario | here |");
+    let unknown: Vec<_> = rows.iter().map(|row| &row[0]).filter(|name| !names.contains(&name.as_str())).collect();
+    assert!(unknown.is_empty(), "{file} has scenarios that no test runs: {unknown:?}");
 }
 
 /// What must come of a patch: the files that it leaves, or a part of the refusal, after which nothing is changed.
@@ -299,9 +303,8 @@ fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn the_scenarios_of_codex_come_out_as_the_guide_says() {
-    let page = guide("dialect-codex.md");
+    assert_scenarios("guide/dialect-codex.md", &CODEX.iter().map(|scenario| scenario.name).collect::<Vec<_>>());
     for Scenario { name, files, shown, patch, comes } in CODEX {
-        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
         let bench = Bench::of(ToolSet::Codex);
         files.iter().for_each(|(name, text)| drop(bench.write(name, text)));
         for name in *shown {
@@ -684,9 +687,10 @@ fn editing() -> Vec<Editing> {
 
 #[test]
 fn the_scenarios_of_the_text_editor_come_out_as_the_guide_says() {
-    let page = guide("dialect-text-editor.md");
+    let shell = ["a command fails", "the shell is restarted", "a variable of an earlier command"];
+    let names: Vec<&str> = editing().iter().map(|scenario| scenario.0).chain(shell).collect();
+    assert_scenarios("guide/dialect-text-editor.md", &names);
     for (name, before, calls, after) in editing() {
-        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
         let bench = Bench::of(ToolSet::TextEditor);
         before.iter().for_each(|text| drop(bench.write("plum", text)));
         for Edit(input, expected) in calls {
@@ -705,19 +709,9 @@ fn the_scenarios_of_the_text_editor_come_out_as_the_guide_says() {
 }
 
 #[test]
-fn the_scenarios_of_the_shell_next_to_the_editor_come_out_as_the_guide_says() {
-    let page = guide("dialect-text-editor.md");
+fn the_shell_next_to_the_editor_keeps_nothing_between_commands() {
     let bench = Bench::of(ToolSet::TextEditor);
     let bash = |input: Value| bench.call("bash", input);
-    for name in [
-        "a command runs",
-        "a command fails",
-        "the shell is restarted",
-        "neither a command nor a restart",
-        "a variable of an earlier command",
-    ] {
-        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
-    }
     assert_eq!(bash(json!({"command": "echo red"})).done(), "red\n");
     assert_eq!(bash(json!({"command": "echo red >&2; exit 3"})).done(), "red\n[exit code 3]");
     assert!(bash(json!({"restart": true})).failed().contains("there is nothing to restart"));

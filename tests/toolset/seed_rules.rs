@@ -1,4 +1,4 @@
-//! The guide's table of seed rules is complete: every test it names is there, and every test of a seed is in it.
+//! The table of seed rules, `adopted-rules.md` here, is complete: every test it names is there, and every test of a seed is in it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,19 +29,19 @@ fn tests(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_seed_rule_of_the_guide_has_its_test_and_every_seed_test_its_rule() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/adopted-rules.md");
-    let guide = std::fs::read_to_string(guide).unwrap();
-    let rows = guide.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
+fn every_seed_rule_has_its_test_and_every_seed_test_its_rule() {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toolset/adopted-rules.md");
+    let rules = std::fs::read_to_string(rules).unwrap();
+    let rows = rules.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
     let named: Vec<&str> = rows.map(|row| row.rsplit('`').nth(1).unwrap()).collect();
     assert!(named.len() >= 60, "{}", named.len());
     let unique: BTreeSet<String> = named.iter().map(ToString::to_string).collect();
     assert_eq!(unique.len(), named.len(), "a test stands for one rule");
     let all: BTreeSet<String> = cases().iter().flat_map(|(_, text)| tests(text)).collect();
     let missing: Vec<&String> = unique.difference(&all).collect();
-    assert!(missing.is_empty(), "named in the guide and not there: {missing:?}");
+    assert!(missing.is_empty(), "named in the table and not there: {missing:?}");
     let seeds = cases().into_iter().filter(|(name, _)| name.starts_with("seed_") && name != "seed_rules");
     let unnamed: Vec<String> =
         seeds.flat_map(|(_, text)| tests(&text)).filter(|t| !unique.contains(t)).collect();
-    assert!(unnamed.is_empty(), "tests of seeds that the guide does not name: {unnamed:?}");
+    assert!(unnamed.is_empty(), "tests of seeds that the table does not name: {unnamed:?}");
 }
