@@ -7,7 +7,7 @@ use placet::{
     FileState, Loss, Mode, PendingClass, Question, RunningTurn, Session, SessionBuilder, TurnOutcome,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A project and a home of its own, in a temporary directory.
@@ -534,4 +534,3 @@ async fn it_works_in_an_async_program_and_two_sessions_at_once() {
     drop(one.send("create c.txt with \"3\"").unwrap());
     drop((one, two));
 }
-

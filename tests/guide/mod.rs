@@ -2,5 +2,6 @@
 
 mod guide_blocks;
 mod guide_links;
+mod guide_size;
 mod guide_tables;
 mod reference;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// The guide lists the scenarios that do not come out as in the system itself, by their names here.
 fn assert_scenarios(file: &str, names: &[&str]) {
     let rows = table(&page(file), "| scenario | here |");
-    let unknown: Vec<_> = rows.iter().map(|row| &row[0]).filter(|name| !names.contains(&name.as_str())).collect();
+    let unknown: Vec<_> =
+        rows.iter().map(|row| &row[0]).filter(|name| !names.contains(&name.as_str())).collect();
     assert!(unknown.is_empty(), "{file} has scenarios that no test runs: {unknown:?}");
 }
 
@@ -303,7 +304,10 @@ fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn the_scenarios_of_codex_come_out_as_the_guide_says() {
-    assert_scenarios("guide/dialect-codex.md", &CODEX.iter().map(|scenario| scenario.name).collect::<Vec<_>>());
+    assert_scenarios(
+        "guide/dialect-codex.md",
+        &CODEX.iter().map(|scenario| scenario.name).collect::<Vec<_>>(),
+    );
     for Scenario { name, files, shown, patch, comes } in CODEX {
         let bench = Bench::of(ToolSet::Codex);
         files.iter().for_each(|(name, text)| drop(bench.write(name, text)));
