@@ -48,7 +48,7 @@ class Recorder:
             length += shown
             words += ["-delay", str(max(2, round(shown * 100))), frame]
         # One palette for all frames: with one for each, differences between frames lose their colours.
-        convert(*words, "+dither", "-colors", "48", "+remap", "-loop", "0", "-layers", "OptimizeFrame", file)
+        convert(*words, "+dither", "-colors", "48", "+remap", "-loop", "0", "-layers", "Optimize", file)
         return length
 
 

@@ -234,6 +234,9 @@ when = "apply"
 """
 
 
+CHECK = CHECKS.partition("[checks.types]")[0]
+
+
 def checks(shell):
     """The question whose checks passed, what a check wrote that failed, and the same in the review."""
     with shell(rows=34, settings=CHECKS) as term:
@@ -356,6 +359,43 @@ def tour(shell):
         term.rest(1)
 
 
+def run(shell):
+    """An agent with its permissions off, sent back once because a check failed, applied, and undone; recorded."""
+    with shell(rows=28, model=False, settings=CHECK, agent="claude", record=True) as term:
+        term.until("$")
+        term.rest(1)
+        term.type('placet run claude --dangerously-skip-permissions \\', delay=30)
+        term.key("Return")
+        term.type('"The tax is 21 % now. Change it and commit."', delay=30)
+        term.rest(0.5)
+        term.key("Return")
+        term.settled("apply?", "test (required): failed", "[Apply]")
+        if shell.columns:
+            term.picture("run")
+        term.rest(3.5)
+        term.take("s", "Send back")
+        term.until("message to claude")
+        term.type("The test expects the old price.", delay=40)
+        term.rest(0.7)
+        term.key("Return")
+        term.settled("apply?", "test (required): passed", "Correct the test", "[Apply]")
+        term.rest(3.5)
+        term.take("a", "Apply")
+        term.until("applied changes to", "$")
+        term.rest(2)
+        term.type("git log --oneline", delay=40)
+        term.key("Return")
+        term.until("Correct the test")
+        term.rest(1.5)
+        term.type("placet undo && git log --oneline", delay=40)
+        term.key("Return")
+        term.until("undid", "Prices")
+        term.rest(3)
+        term.save_recording("run")
+        term.line("exit")
+        term.rest(1)
+
+
 def menus(shell):
     """The menus under the line: commands and files, while they are typed."""
     with shell(model=False, rows=16) as term:
@@ -390,4 +430,4 @@ def rewind(shell):
 # The setting that came with a screen: an older program is not asked to show it.
 menus.needs = rewind.needs = "ui.menus"
 
-SCENES = [start, conversation, side_by_side, commit, checks, tries, permission, answer, picker, menus, rewind, tour]
+SCENES = [start, conversation, side_by_side, commit, checks, tries, permission, answer, picker, menus, rewind, tour, run]
