@@ -200,12 +200,19 @@ fn decisions_end_with_their_question_and_their_comments_go_with_the_next_message
 fn the_first_example_of_the_readme_works_typed_literally() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let block = readme
+        .split("```sh\n")
+        .find(|rest| rest.starts_with("placet tour"))
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
     let commands: Vec<&str> = block.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
-    assert_eq!(commands.len(), 2, "{block}");
+    assert_eq!(commands.len(), 3, "{block}");
     for command in commands {
         // What cargo builds is what these tests start.
-        let words = command.strip_prefix("cargo run --release").expect("the command of a clone");
+        let words = ["cargo run --release", "placet"]
+            .iter()
+            .find_map(|start| command.strip_prefix(start))
+            .expect("placet");
         let args: Vec<&str> = words.split_whitespace().filter(|word| *word != "--").collect();
         let mut pty = args.iter().fold(shell().size(100, 40), |start, arg| start.arg(arg)).open();
         match args.as_slice() {
