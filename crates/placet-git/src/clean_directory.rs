@@ -12,6 +12,7 @@ use crate::source::{RepositorySource, SourceFile, SourceIdentity, SourceKind};
 use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// A clean git directory, which the caller removes with the scratch directory that it is in.
 #[derive(Debug)]
@@ -26,10 +27,109 @@ pub(crate) struct CleanDirectory {
     pub(crate) symbolic: Vec<(GitName, RefTarget)>,
     /// Links, FIFOs and devices among the refs.
     pub(crate) unreadable: Vec<GitName>,
-    loose: usize,
+    since: SystemTime,
+}
+
+enum CopiedKind {
+    LooseRef,
+    Head,
+    Table,
+    Shallow,
+}
+
+/// The files that a state is read from, in the order in which they are read: loose refs before packed ones, as git does, so
+/// that a ref that is packed meanwhile is in one of them.
+struct StateNames {
+    files: Vec<(PathBuf, CopiedKind)>,
+    checkouts: Vec<CheckoutName>,
+    /// Links, FIFOs and devices among the refs.
+    unreadable: Vec<GitName>,
+}
+
+impl StateNames {
+    fn list(source: &dyn RepositorySource) -> Result<StateNames> {
+        let checkouts = vec![CheckoutName::Main];
+        let mut names = StateNames { files: Vec::new(), checkouts, unreadable: Vec::new() };
+        names.refs(source, Path::new("refs"), 0)?;
+        names.files.push(("packed-refs".into(), CopiedKind::Table));
+        names.reftables(source, Path::new("reftable"))?;
+        names.files.push(("shallow".into(), CopiedKind::Shallow));
+        names.files.push(("logs/refs/stash".into(), CopiedKind::Table));
+        names.checkout(source, Path::new(""))?;
+        for entry in source.entries(Path::new("worktrees"))? {
+            if entry.kind == SourceKind::Directory {
+                names.linked(source, CheckoutName::Linked(entry.name))?;
+            }
+        }
+        Ok(names)
+    }
+
+    fn linked(&mut self, source: &dyn RepositorySource, name: CheckoutName) -> Result<()> {
+        let directory = name.directory();
+        if source.identity(&directory.join("HEAD"))?.is_none() {
+            return Ok(());
+        }
+        if self.checkouts.len() > limit::CHECKOUTS {
+            return Err(GitError::TooMany("linked worktrees", limit::CHECKOUTS));
+        }
+        self.checkout(source, &directory)?;
+        self.refs(source, &directory.join("refs"), 0)?;
+        self.reftables(source, &directory.join("reftable"))?;
+        self.checkouts.push(name);
+        Ok(())
+    }
+
+    /// `HEAD`, and the index with the file that a split index shares.
+    fn checkout(&mut self, source: &dyn RepositorySource, directory: &Path) -> Result<()> {
+        self.files.push((directory.join("HEAD"), CopiedKind::Head));
+        self.files.push((directory.join("index"), CopiedKind::Table));
+        let names = source.entries(directory)?.into_iter().map(|entry| entry.name);
+        let shared = names.filter(|name| name.starts_with("sharedindex."));
+        self.files.extend(shared.map(|name| (directory.join(name.as_path()), CopiedKind::Table)));
+        Ok(())
+    }
+
+    fn refs(&mut self, source: &dyn RepositorySource, directory: &Path, depth: usize) -> Result<()> {
+        if depth > limit::DEPTH {
+            return Err(GitError::TooMany("nested directories of refs", limit::DEPTH));
+        }
+        for entry in source.entries(directory)? {
+            let path = directory.join(entry.name.as_path());
+            match entry.kind {
+                SourceKind::Directory => self.refs(source, &path, depth + 1)?,
+                // git ignores locks, too.
+                SourceKind::File if entry.name.as_bytes().ends_with(b".lock") => {}
+                SourceKind::File => self.files.push((path, CopiedKind::LooseRef)),
+                SourceKind::Link | SourceKind::Other => self.unreadable.push(GitName::from(path.as_path())),
+            }
+            if self.files.len() > limit::LOOSE_REFS {
+                return Err(GitError::TooMany("loose refs", limit::LOOSE_REFS));
+            }
+        }
+        Ok(())
+    }
+
+    fn reftables(&mut self, source: &dyn RepositorySource, directory: &Path) -> Result<()> {
+        let names = source.entries(directory)?.into_iter().map(|entry| entry.name);
+        let tables = names.filter(|name| !name.as_bytes().ends_with(b".lock"));
+        self.files.extend(tables.map(|name| (directory.join(name.as_path()), CopiedKind::Table)));
+        Ok(())
+    }
 }
 
 impl CleanDirectory {
+    /// Whether a state was read from these files, and they are still the same.
+    pub(crate) fn is_unchanged(
+        source: &dyn RepositorySource,
+        identities: &[(PathBuf, SourceIdentity)],
+    ) -> Result<bool> {
+        let mut there = Vec::with_capacity(identities.len());
+        for (path, _) in StateNames::list(source)?.files {
+            there.extend(source.identity(&path)?.map(|identity| (path, identity)));
+        }
+        Ok(there == identities)
+    }
+
     /// Copies a repository's state into a directory that does not exist yet.
     pub(crate) fn copy(
         source: &dyn RepositorySource,
@@ -52,107 +152,54 @@ impl CleanDirectory {
             identities: Vec::new(),
             symbolic: Vec::new(),
             unreadable: Vec::new(),
-            loose: 0,
+            since: SystemTime::now(),
         };
-        // Loose refs before packed ones, as git reads them: a ref that is packed meanwhile is in one of them.
-        clean.refs(source, Path::new("refs"), 0)?;
-        clean.file(source, Path::new("packed-refs"), limit::TABLE)?;
-        clean.reftables(source, Path::new("reftable"))?;
-        clean.shallow =
-            clean.file(source, Path::new("shallow"), limit::TABLE)?.map(|f| GitName::new(&f.bytes));
-        clean.file(source, Path::new("logs/refs/stash"), limit::TABLE)?;
-        clean.checkout(source, &CheckoutName::Main)?;
-        for entry in source.entries(Path::new("worktrees"))? {
-            if entry.kind == SourceKind::Directory {
-                clean.linked(source, CheckoutName::Linked(entry.name))?;
+        let names = StateNames::list(source)?;
+        clean.checkouts = names.checkouts;
+        clean.unreadable = names.unreadable;
+        for (path, kind) in names.files {
+            match kind {
+                CopiedKind::LooseRef => clean.loose_ref(source, &path)?,
+                CopiedKind::Head => drop(clean.file(source, &path, limit::REF)?),
+                CopiedKind::Table => drop(clean.file(source, &path, limit::TABLE)?),
+                CopiedKind::Shallow => {
+                    clean.shallow = clean.file(source, &path, limit::TABLE)?.map(|f| GitName::new(&f.bytes));
+                }
             }
+        }
+        let linked: Vec<PathBuf> = clean.checkouts.iter().skip(1).map(CheckoutName::directory).collect();
+        for directory in linked {
+            clean.write(&directory.join("commondir"), b"../..\n")?;
+            clean.write(&directory.join("gitdir"), b"/nonexistent/.git\n")?;
         }
         Ok(clean)
     }
 
-    fn linked(&mut self, source: &dyn RepositorySource, name: CheckoutName) -> Result<()> {
-        let directory = name.directory();
-        if source.identity(&directory.join("HEAD"))?.is_none() {
-            return Ok(());
-        }
-        if self.checkouts.len() > limit::CHECKOUTS {
-            return Err(GitError::TooMany("linked worktrees", limit::CHECKOUTS));
-        }
-        self.checkout(source, &name)?;
-        self.refs(source, &directory.join("refs"), 0)?;
-        self.reftables(source, &directory.join("reftable"))?;
-        self.write(&directory.join("commondir"), b"../..\n")?;
-        self.write(&directory.join("gitdir"), b"/nonexistent/.git\n")?;
-        self.checkouts.push(name);
-        Ok(())
-    }
-
-    /// `HEAD`, and the index with the file that a split index shares.
-    fn checkout(&mut self, source: &dyn RepositorySource, name: &CheckoutName) -> Result<()> {
-        let directory = name.directory();
-        self.file(source, &directory.join("HEAD"), limit::REF)?;
-        self.file(source, &directory.join("index"), limit::TABLE)?;
-        let names = source.entries(&directory)?;
-        for entry in names.iter().filter(|entry| entry.name.starts_with("sharedindex.")) {
-            self.file(source, &directory.join(entry.name.as_path()), limit::TABLE)?;
-        }
-        Ok(())
-    }
-
-    fn refs(&mut self, source: &dyn RepositorySource, directory: &Path, depth: usize) -> Result<()> {
-        if depth > limit::DEPTH {
-            return Err(GitError::TooMany("nested directories of refs", limit::DEPTH));
-        }
-        for entry in source.entries(directory)? {
-            let path = directory.join(entry.name.as_path());
-            match entry.kind {
-                SourceKind::Directory => self.refs(source, &path, depth + 1)?,
-                // git ignores locks, too.
-                SourceKind::File if entry.name.as_bytes().ends_with(b".lock") => {}
-                SourceKind::File => self.loose_ref(source, &path)?,
-                SourceKind::Link | SourceKind::Other => self.unreadable.push(GitName::from(path.as_path())),
-            }
-        }
-        Ok(())
-    }
-
     fn loose_ref(&mut self, source: &dyn RepositorySource, path: &Path) -> Result<()> {
-        self.loose += 1;
-        if self.loose > limit::LOOSE_REFS {
-            return Err(GitError::TooMany("loose refs", limit::LOOSE_REFS));
-        }
         let file = match self.file(source, path, limit::REF) {
-            Err(GitError::NotRegular(_) | GitError::TooLarge(..)) => None,
-            other => other?,
-        };
-        let Some(file) = file else {
-            self.unreadable.push(GitName::from(path));
-            return Ok(());
-        };
-        if let Some(target) = file.bytes.strip_prefix(b"ref:") {
-            let target = GitName::new(target.trim_ascii());
-            // A name outside of `refs` is a file that is not applied.
-            if !target.starts_with("refs/") {
+            Err(GitError::NotRegular(_) | GitError::TooLarge(..)) => {
                 self.unreadable.push(GitName::from(path));
                 return Ok(());
             }
-            self.symbolic.push((GitName::from(path), RefTarget::Symbolic(target)));
+            other => other?,
+        };
+        // One that went meanwhile was packed or deleted: packed refs are read afterwards.
+        let Some(target) = file.as_ref().and_then(|file| file.bytes.strip_prefix(b"ref:")) else {
+            return Ok(());
+        };
+        let target = GitName::new(target.trim_ascii());
+        // A name outside of `refs` is a file that is not applied.
+        if !target.starts_with("refs/") {
+            self.unreadable.push(GitName::from(path));
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn reftables(&mut self, source: &dyn RepositorySource, directory: &Path) -> Result<()> {
-        for entry in
-            source.entries(directory)?.iter().filter(|entry| !entry.name.as_bytes().ends_with(b".lock"))
-        {
-            self.file(source, &directory.join(entry.name.as_path()), limit::TABLE)?;
-        }
+        self.symbolic.push((GitName::from(path), RefTarget::Symbolic(target)));
         Ok(())
     }
 
     fn file(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
         let Some(file) = source.read(path, most)? else { return Ok(None) };
-        self.identities.push((path.to_path_buf(), file.identity));
+        self.identities.push((path.to_path_buf(), file.identity.unless_recent(self.since)));
         self.write(path, &file.bytes)?;
         Ok(Some(file))
     }

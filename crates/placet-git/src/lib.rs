@@ -31,6 +31,7 @@ mod error;
 mod git_file;
 mod git_name;
 mod group;
+mod large_files;
 pub mod limit;
 mod new_repository;
 mod object_id;
@@ -62,7 +63,7 @@ pub use rows::{
     CommitFact, GitOperation, HeadFact, HiddenPaths, IndexFact, ObjectFact, OperationFact, OperationState,
     PathChange, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, WorktreeFact,
 };
-pub use runner::{GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
+pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};
 pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,

@@ -30,6 +30,8 @@ pub const LOOSE_REFS: usize = 250_000;
 pub const OTHER_FILES: usize = 20_000;
 /// Files of objects: git itself packs them above 6,700.
 pub const OBJECT_FILES: usize = 2_000_000;
+/// A larger file is not text for git, by `core.bigFileThreshold`.
+pub const SHOWN_FILE: u64 = 16 << 20;
 /// The message of a stash entry is an argument of git, which the kernel limits to 128 kB.
 pub const STASH_MESSAGE: usize = 64 << 10;
 /// Nested directories; git's own names have three levels, refs a few more.

@@ -8,11 +8,12 @@ use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
+use crate::large_files::patch_of_small_files;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::on_top;
 use crate::quarantine::{Quarantine, WantedObjects};
-use crate::runner::{GitCall, GitRunner, run_one};
+use crate::runner::{GitCall, GitRunner, run_all, run_one};
 use crate::source::RepositorySource;
 use crate::state::{CheckoutName, Head, RepositoryState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,19 +106,32 @@ impl RepositoryQuestion {
         Ok(Some(question))
     }
 
-    /// The change from a commit or tree to another one, or from nothing, as a patch with whole names of objects. Nothing that
-    /// the repository names runs.
-    pub fn tree_patch(
+    /// The changes from commits or trees to others, or from and to nothing, as patches with whole names of objects, in one
+    /// start. Nothing that the repository names runs.
+    pub fn tree_patches(
         &self,
-        from: Option<ObjectId>,
-        to: Option<ObjectId>,
+        sides: &[(Option<ObjectId>, Option<ObjectId>)],
         runner: &dyn GitRunner,
-    ) -> Result<Vec<u8>> {
-        let args = ["diff-tree", "-p", "-r", "--full-index", "--no-ext-diff", "--no-textconv"];
-        let mut call = GitCall::new(&self.quarantine.path, args);
+    ) -> Result<Vec<Vec<u8>>> {
         let nothing = self.agent.format.objects.empty_tree();
-        call.args.extend([from, to].map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
-        Ok(run_one(runner, call)?.stdout)
+        let calls: Vec<GitCall> = sides
+            .iter()
+            .map(|(from, to)| {
+                let args = ["diff-tree", "-p", "-r", "--full-index", "--no-ext-diff", "--no-textconv"];
+                let mut call = GitCall::new(&self.quarantine.path, args);
+                call.args.extend([from, to].map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
+                call
+            })
+            .collect();
+        let mut patches = Vec::new();
+        for (result, (from, to)) in runner.run(&calls).into_iter().zip(sides) {
+            let output = result?;
+            patches.push(match output.status {
+                0 => output.stdout,
+                _ => patch_of_small_files(self, [*from, *to], &output, runner)?,
+            });
+        }
+        Ok(patches)
     }
 
     /// The difference between two blobs, as a patch.
@@ -143,13 +157,21 @@ impl RepositoryQuestion {
         Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(GitName::new).collect())
     }
 
-    /// The links in the tree of a commit, with the blobs that have their targets.
-    pub fn links(&self, commit: ObjectId, runner: &dyn GitRunner) -> Result<Vec<(GitName, ObjectId)>> {
-        let mut call = GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]);
-        call.args.push(commit.to_string().into());
-        let tree = crate::rows::parse_tree(&run_one(runner, call)?.stdout);
-        let links = tree.into_iter().filter(|(_, (mode, _))| mode.as_bytes() == b"120000");
-        Ok(links.map(|(path, (_, id))| (path, id)).collect())
+    /// The links in the trees of commits, with the blobs that have their targets, in one start.
+    pub fn links(
+        &self,
+        commits: &[ObjectId],
+        runner: &dyn GitRunner,
+    ) -> Result<Vec<Vec<(GitName, ObjectId)>>> {
+        let call = |commit: &ObjectId| {
+            let mut call = GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]);
+            call.args.push(commit.to_string().into());
+            call
+        };
+        let outputs = run_all(runner, &commits.iter().map(call).collect::<Vec<_>>())?;
+        let links =
+            |output: &[u8]| crate::rows::parse_links(output).map(|(path, (_, id))| (path, id)).collect();
+        Ok(outputs.iter().map(|output| links(&output.stdout)).collect())
     }
 
     /// The content of an object.

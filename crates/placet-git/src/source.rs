@@ -11,6 +11,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a name in a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,27 @@ pub struct SourceIdentity {
     pub device: u64,
     pub inode: u64,
     pub size: u64,
+    /// Seconds and nanoseconds.
     pub changed: (i64, i64),
+}
+
+/// Two writes within it can have the same time: the clock of files of a kernel has steps of 10 ms at most.
+const STEP: Duration = Duration::from_millis(20);
+/// The same where a file system has whole seconds, and some have every second one.
+const STEP_IN_SECONDS: Duration = Duration::from_secs(3);
+
+impl SourceIdentity {
+    /// The identity of a file that was read at `now`, or one that no file has, if a write after that could have the same.
+    #[must_use]
+    pub fn unless_recent(self, now: SystemTime) -> SourceIdentity {
+        let (seconds, nanoseconds) = self.changed;
+        let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
+        let step = if nanoseconds == 0 { STEP_IN_SECONDS } else { STEP };
+        let is_settled = changed.is_some_and(|(seconds, nanoseconds)| {
+            UNIX_EPOCH + Duration::new(seconds, nanoseconds) + step < now
+        });
+        if is_settled { self } else { SourceIdentity { changed: self.changed, ..SourceIdentity::default() } }
+    }
 }
 
 /// A common git directory, of the person or of the agent. Paths are relative to it.

@@ -37,7 +37,10 @@ fn a_commit_has_its_subject_its_paths_and_its_branch() {
     assert!(matches!(fact.movement, RefMovement::Moved { counts: Some((1, 0)), .. }));
     assert!(rows.index.values().flatten().all(|fact| fact.state == StagedKind::AsCommitted));
     let patch = String::from_utf8(
-        question.tree_patch(commit.parents.first().copied(), Some(commit.id), &PlainRunner).unwrap(),
+        question
+            .tree_patches(&[(commit.parents.first().copied(), Some(commit.id))], &PlainRunner)
+            .unwrap()
+            .remove(0),
     )
     .unwrap();
     assert!(patch.contains("+two"), "{patch}");

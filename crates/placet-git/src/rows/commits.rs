@@ -5,10 +5,10 @@ use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::quarantine::lines;
-use crate::question::RepositoryQuestion;
+use crate::question::{RepositoryQuestion, branch_of};
 use crate::repository_move::Moved;
 use crate::runner::{GitCall, GitRunner, run_all, run_one};
-use crate::state::{CheckoutName, Head, IndexEntry, RefTarget, StashEntry};
+use crate::state::{CheckoutName, IndexEntry, RefTarget, RepositoryState, StashEntry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -68,6 +68,8 @@ enum AskedCommit {
     Stash,
     Count(ObjectId, ObjectId),
     Tree(CheckoutName, CommitSide),
+    /// Paths that the commits at `HEAD` do not differ in.
+    SameInBothTrees(CheckoutName),
     Between(CheckoutName),
 }
 
@@ -99,37 +101,12 @@ impl CommitLog {
         tree.len() != checkout.index.len() || !checkout.index.iter().all(is_same)
     }
 
+    /// Two starts at most for usual changes: new commits, and what they do not say about the rest.
     pub(super) fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<CommitLog> {
-        let asked = CommitLog::questions(question);
-        let (asked, calls): (Vec<AskedCommit>, Vec<GitCall>) = asked.into_iter().unzip();
         let mut log = CommitLog::default();
-        for (asked, output) in asked.into_iter().zip(run_all(runner, &calls)?) {
-            let out = &output.stdout;
-            match asked {
-                AskedCommit::New => log.commits = parse_log(out)?,
-                AskedCommit::Dropped => log.dropped = parse_log(out)?,
-                AskedCommit::Stash => {
-                    log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect()
-                }
-                AskedCommit::Count(old, id) => {
-                    let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
-                    if let [ahead, behind, ..] = words.as_slice() {
-                        log.counts.insert((old, id), (number(ahead)?, number(behind)?));
-                    }
-                }
-                AskedCommit::Between(checkout) => {
-                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
-                    let changes = fields.chunks(2).filter_map(|pair| match pair {
-                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
-                        _ => None,
-                    });
-                    log.between.insert(checkout, changes.collect());
-                }
-                AskedCommit::Tree(checkout, side) => {
-                    log.trees.insert((checkout, side), parse_tree(out));
-                }
-            }
-        }
+        log.ask(CommitLog::about_new_commits(question), runner)?;
+        log.derive(question);
+        log.ask(log.about_the_rest(question), runner)?;
         // What was staged is the second parent of an entry, and untracked files are the third, if there are any.
         let parts = log.stash.values().flat_map(|entry| entry.parents.iter().skip(1).copied());
         let parts: Vec<ObjectId> = parts.collect();
@@ -140,6 +117,80 @@ impl CommitLog {
         log.count_the_rest(question, runner)?;
         log.compare_tips(question, runner)?;
         Ok(log)
+    }
+
+    fn ask(&mut self, asked: Vec<(AskedCommit, GitCall)>, runner: &dyn GitRunner) -> Result<()> {
+        let (asked, calls): (Vec<AskedCommit>, Vec<GitCall>) = asked.into_iter().unzip();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        for (asked, output) in asked.into_iter().zip(run_all(runner, &calls)?) {
+            let out = &output.stdout;
+            match asked {
+                AskedCommit::New => self.commits = parse_log(out)?,
+                AskedCommit::Dropped => self.dropped = parse_log(out)?,
+                AskedCommit::Stash => {
+                    self.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect()
+                }
+                AskedCommit::Count(old, id) => {
+                    let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
+                    if let [ahead, behind, ..] = words.as_slice() {
+                        self.counts.insert((old, id), (number(ahead)?, number(behind)?));
+                    }
+                }
+                AskedCommit::Between(checkout) => {
+                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
+                    let changes = fields.chunks(2).filter_map(|pair| match pair {
+                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
+                        _ => None,
+                    });
+                    self.between.insert(checkout, changes.collect());
+                }
+                AskedCommit::Tree(checkout, side) => {
+                    self.trees.entry((checkout, side)).or_default().extend(parse_tree(out));
+                }
+                AskedCommit::SameInBothTrees(checkout) => {
+                    for side in [CommitSide::Person, CommitSide::Agent] {
+                        let tree = self.trees.entry((checkout.clone(), side)).or_default();
+                        tree.extend(parse_tree(out));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the new commits say by themselves: refs that moved forward, and what a commit on top of `HEAD` changes.
+    fn derive(&mut self, question: &RepositoryQuestion) {
+        let commits: BTreeMap<ObjectId, &CommitFact> =
+            self.commits.iter().map(|commit| (commit.id, commit)).collect();
+        for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
+            self.counts.extend(forward(&commits, old, id).map(|ahead| ((old, id), (ahead, 0))));
+        }
+        for name in question.person.checkouts.keys() {
+            let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
+            let changes = match new.and_then(|new| commits.get(&new)) {
+                _ if old == new => Vec::new(),
+                Some(commit) if commit.parents.first().copied() == old && is_moved(question, name) => {
+                    commit.changes.clone()
+                }
+                _ => continue,
+            };
+            self.between.insert(name.clone(), changes);
+        }
+        for name in question.comparison.moved.checkouts.keys() {
+            let Some(changes) = self.between.get(name) else { continue };
+            let side = |side,
+                        state: &RepositoryState,
+                        entry: fn(&PathChange) -> &Option<(GitName, ObjectId)>| {
+                state.head_commit(name)?;
+                let entries =
+                    changes.iter().filter_map(|change| Some((change.path.clone(), entry(change).clone()?)));
+                Some(((name.clone(), side), entries.collect()))
+            };
+            self.trees.extend(side(CommitSide::Person, &question.person, |change| &change.before));
+            self.trees.extend(side(CommitSide::Agent, &question.agent, |change| &change.after));
+        }
     }
 
     /// The number of commits is exact where not all are listed.
@@ -198,75 +249,125 @@ impl CommitLog {
         Ok(())
     }
 
-    fn questions(question: &RepositoryQuestion) -> Vec<(AskedCommit, GitCall)> {
-        let git_dir = &question.quarantine.path;
+    fn about_new_commits(question: &RepositoryQuestion) -> Vec<(AskedCommit, GitCall)> {
         let mut asked = Vec::new();
-        let (new, old) = moved_commits(question);
-        let known: Vec<ObjectId> = tips(question, CommitSide::Person);
-        let call = |args: &[&str], tips: &[ObjectId], not: &[ObjectId], most: usize| {
-            let mut call = GitCall::new(git_dir, args).transfer();
-            call.args.push(format!("--max-count={most}").into());
-            call.input([lines(tips, ""), lines(not, "^")].concat())
-        };
+        let (new, _) = moved_commits(question);
         if !new.is_empty() {
-            asked.push((AskedCommit::New, call(&LOG, &new, &known, limit::LISTED_COMMITS)));
-        }
-        if !old.is_empty() {
-            let kept = tips(question, CommitSide::Agent);
-            asked.push((AskedCommit::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
+            let known = tips(question, CommitSide::Person);
+            asked.push((AskedCommit::New, log_call(question, &new, &known)));
         }
         let stash = changed_stash(question);
         if !stash.is_empty() {
-            asked.push((AskedCommit::Stash, stash_call(git_dir, &stash)));
+            asked.push((AskedCommit::Stash, stash_call(&question.quarantine.path, &stash)));
         }
-        for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
+        asked
+    }
+
+    fn about_the_rest(&self, question: &RepositoryQuestion) -> Vec<(AskedCommit, GitCall)> {
+        let git_dir = &question.quarantine.path;
+        let mut asked = Vec::new();
+        let is_kept = |id: &ObjectId| self.counts.keys().any(|(old, _)| old == id);
+        let old: Vec<ObjectId> = moved_commits(question).1.into_iter().filter(|id| !is_kept(id)).collect();
+        if !old.is_empty() {
+            let kept = tips(question, CommitSide::Agent);
+            asked.push((AskedCommit::Dropped, log_call(question, &old, &kept)));
+        }
+        let pairs = moved_pairs(question).into_iter().filter(|pair| !self.counts.contains_key(pair));
+        for (old, id) in pairs.take(limit::COUNTED_REFS) {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
             call.args.push(format!("{id}...{old}").into());
             asked.push((AskedCommit::Count(old, id), call));
         }
-        for name in question.person.checkouts.keys() {
-            let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
-            // A branch without a commit has no files.
-            let tree = |commit: Option<ObjectId>| {
-                commit.map_or(question.agent.format.objects.empty_tree().into(), |id| id.to_string())
-            };
-            let is_moved = question.agent.checkouts.get(name).is_some_and(|checkout| match &checkout.head {
-                Head::Branch(branch) => question.comparison.moved.refs.contains_key(branch),
-                Head::Detached(_) => false,
-            }) || question
-                .comparison
-                .moved
-                .checkouts
-                .get(name)
-                .is_some_and(|checkout| checkout.head.is_some());
-            if old != new && is_moved {
-                let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
-                let mut call = GitCall::new(git_dir, args);
-                call.args.extend([tree(old).into(), tree(new).into()]);
-                asked.push((AskedCommit::Between(name.clone()), call));
-            }
-        }
+        let heads = question.person.checkouts.keys().filter(|name| !self.between.contains_key(name));
+        asked
+            .extend(heads.filter_map(|name| {
+                Some((AskedCommit::Between(name.clone()), between_call(question, name)?))
+            }));
         for (name, checkout) in &question.comparison.moved.checkouts {
             if checkout.index.is_empty() && checkout.head.is_none() {
                 continue;
             }
-            for (side, state) in
-                [(CommitSide::Person, &question.person), (CommitSide::Agent, &question.agent)]
-            {
-                let Some(commit) = state.head_commit(name) else { continue };
+            let tree = |side: CommitSide, paths: Option<Vec<&GitName>>| {
+                let state = match side {
+                    CommitSide::Person => &question.person,
+                    CommitSide::Agent => &question.agent,
+                };
                 let mut call = GitCall::new(git_dir, ["ls-tree", "-r", "-z", "--full-tree"]);
-                call.args.push(commit.to_string().into());
-                // Whether a switch leaves something staged behind is a question about all paths.
-                let is_whole = side == CommitSide::Person && checkout.head.is_some();
-                if !is_whole && checkout.index.len() <= limit::ARGUMENT_PATHS {
+                call.args.push(state.head_commit(name)?.to_string().into());
+                if let Some(paths) = paths.filter(|paths| paths.len() <= limit::ARGUMENT_PATHS) {
                     call.args.push("--".into());
-                    call.args.extend(checkout.index.keys().map(|path| path.as_os_str().to_os_string()));
+                    call.args.extend(paths.into_iter().map(|path| path.as_os_str().to_os_string()));
                 }
-                asked.push((AskedCommit::Tree(name.clone(), side), call));
+                Some(call)
+            };
+            let mut ask =
+                |asks: AskedCommit, call: Option<GitCall>| asked.extend(call.map(|call| (asks, call)));
+            let paths = || checkout.index.keys().collect();
+            // Whether a switch leaves something staged behind is a question about all paths.
+            let whole = checkout.head.is_some();
+            match self.between.get(name).filter(|_| !whole) {
+                Some(between) => {
+                    let between: BTreeSet<&GitName> = between.iter().map(|change| &change.path).collect();
+                    let rest: Vec<&GitName> =
+                        checkout.index.keys().filter(|path| !between.contains(path)).collect();
+                    if !rest.is_empty() {
+                        ask(AskedCommit::SameInBothTrees(name.clone()), tree(CommitSide::Agent, Some(rest)));
+                    }
+                }
+                None => {
+                    let person = AskedCommit::Tree(name.clone(), CommitSide::Person);
+                    ask(person, tree(CommitSide::Person, (!whole).then(paths)));
+                    ask(
+                        AskedCommit::Tree(name.clone(), CommitSide::Agent),
+                        tree(CommitSide::Agent, Some(paths())),
+                    );
+                }
             }
         }
         asked
     }
+}
+
+/// How many commits a ref has more, where all that it has more are listed and it has none fewer.
+fn forward(commits: &BTreeMap<ObjectId, &CommitFact>, old: ObjectId, id: ObjectId) -> Option<usize> {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![id]);
+    while let Some(id) = next.pop() {
+        if id == old || !seen.insert(id) {
+            continue;
+        }
+        let parents = &commits.get(&id)?.parents;
+        if parents.is_empty() {
+            return None;
+        }
+        next.extend(parents);
+    }
+    Some(seen.len())
+}
+
+fn log_call(question: &RepositoryQuestion, tips: &[ObjectId], not: &[ObjectId]) -> GitCall {
+    let mut call = GitCall::new(&question.quarantine.path, LOG).transfer();
+    call.args.push(format!("--max-count={}", limit::LISTED_COMMITS).into());
+    call.input([lines(tips, ""), lines(not, "^")].concat())
+}
+
+/// Whether another commit is at `HEAD` of a checkout afterwards.
+fn is_moved(question: &RepositoryQuestion, name: &CheckoutName) -> bool {
+    let moved = &question.comparison.moved;
+    let branch = question.agent.checkouts.get(name).and_then(|checkout| branch_of(Some(&checkout.head)));
+    branch.is_some_and(|branch| moved.refs.contains_key(branch))
+        || moved.checkouts.get(name).is_some_and(|checkout| checkout.head.is_some())
+}
+
+/// The difference between the commits at `HEAD`, where it moved.
+fn between_call(question: &RepositoryQuestion, name: &CheckoutName) -> Option<GitCall> {
+    // A branch without a commit has no files.
+    let tree = |commit: Option<ObjectId>| {
+        commit.map_or(question.agent.format.objects.empty_tree().into(), |id| id.to_string())
+    };
+    let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+    let mut call = GitCall::new(&question.quarantine.path, args);
+    call.args.extend([&question.person, &question.agent].map(|state| tree(state.head_commit(name)).into()));
+    is_moved(question, name).then_some(call)
 }
 
 fn stash_call(git_dir: &Path, commits: &[ObjectId]) -> GitCall {
@@ -339,15 +440,24 @@ fn number(bytes: &[u8]) -> Result<usize> {
     text.and_then(|text| text.parse().ok()).ok_or(GitError::Unexpected { command: "rev-list" })
 }
 
+type TreeEntry = (GitName, (GitName, ObjectId));
+
 /// Entries of `ls-tree -z`: `MODE TYPE ID<tab>PATH`.
 pub(crate) fn parse_tree(output: &[u8]) -> BTreeMap<GitName, (GitName, ObjectId)> {
-    let entries = output.split(|byte| *byte == 0).filter_map(|entry| {
-        let tab = entry.iter().position(|byte| *byte == b'\t')?;
-        let mut words = entry.get(..tab)?.split(|byte| *byte == b' ');
-        let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
-        Some((GitName::new(entry.get(tab + 1..)?), (GitName::new(mode), ObjectId::from_hex(id)?)))
-    });
-    entries.collect()
+    output.split(|byte| *byte == 0).filter_map(parse_tree_entry).collect()
+}
+
+/// Those of them that are links.
+pub(crate) fn parse_links(output: &[u8]) -> impl Iterator<Item = TreeEntry> {
+    let links = output.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"120000 "));
+    links.filter_map(parse_tree_entry)
+}
+
+fn parse_tree_entry(entry: &[u8]) -> Option<TreeEntry> {
+    let tab = entry.iter().position(|byte| *byte == b'\t')?;
+    let mut words = entry.get(..tab)?.split(|byte| *byte == b' ');
+    let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
+    Some((GitName::new(entry.get(tab + 1..)?), (GitName::new(mode), ObjectId::from_hex(id)?)))
 }
 
 /// Commits of [`LOG`]: fields that end with NUL, then raw and numstat lines.
@@ -381,7 +491,7 @@ fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
 }
 
 /// Raw and numstat lines of `diff-tree`.
-fn parse_changes(output: &[u8]) -> Vec<PathChange> {
+pub(crate) fn parse_changes(output: &[u8]) -> Vec<PathChange> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut changes = Vec::new();
     while let Some(field) = fields.next() {

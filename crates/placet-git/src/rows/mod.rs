@@ -8,8 +8,8 @@ mod objects;
 mod operation;
 mod refs;
 
-pub(crate) use commits::parse_tree;
 pub use commits::{CommitFact, PathChange};
+pub(crate) use commits::{parse_changes, parse_links, parse_tree};
 pub use index_rows::{HiddenPaths, IndexFact, StagedKind};
 pub use objects::ObjectFact;
 pub use operation::{GitOperation, OperationFact, OperationState};

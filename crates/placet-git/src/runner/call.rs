@@ -26,8 +26,8 @@ const SETTINGS: [&str; 13] = [
     "safe.directory=*",
 ];
 
-/// The environment of every call. Nothing of the person's environment but `PATH` is passed.
-const ENVIRONMENT: [(&str, &str); 12] = [
+/// The environment of every call, besides `PATH`. Nothing else of the person's environment is passed.
+pub const ENVIRONMENT: [(&str, &str); 12] = [
     ("HOME", "/nonexistent"),
     ("LC_ALL", "C"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -147,12 +147,15 @@ impl GitCall {
     #[must_use]
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-        let fixed = ENVIRONMENT.iter().map(|(name, value)| (OsString::from(*name), OsString::from(*value)));
-        let mut all: Vec<(OsString, OsString)> = vec![("PATH".into(), path)];
-        all.extend(fixed);
-        all.push(("GIT_DIR".into(), self.git_dir.clone().into()));
-        all.extend(self.environment.iter().cloned());
-        all
+        let fixed = ENVIRONMENT.iter().map(|(name, value)| (name.into(), value.into()));
+        std::iter::once(("PATH".into(), path)).chain(fixed).chain(self.own_variables()).collect()
+    }
+
+    /// Variables that only this call has.
+    #[must_use]
+    pub fn own_variables(&self) -> Vec<(OsString, OsString)> {
+        let git_dir = ("GIT_DIR".into(), self.git_dir.clone().into());
+        std::iter::once(git_dir).chain(self.environment.iter().cloned()).collect()
     }
 
     pub(crate) fn name(&self) -> String {

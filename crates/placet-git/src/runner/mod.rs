@@ -6,7 +6,7 @@
 mod call;
 mod plain;
 
-pub use call::{GitCall, GitInput, GitOutput, GitOutputPlace};
+pub use call::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace};
 pub use plain::PlainRunner;
 pub(crate) use plain::signal_group;
 

@@ -52,7 +52,7 @@ pub struct RepositoryState {
     pub unreadable: Vec<GitName>,
     pub files: GitFiles,
     /// What the files were that this was read from: a state whose files are the same is not read again.
-    #[serde(skip)]
+    #[serde(default)]
     pub(crate) read_from: Vec<(PathBuf, SourceIdentity)>,
 }
 

@@ -54,11 +54,10 @@ impl RepositoryState {
         scratch: &Path,
         runner: &dyn GitRunner,
     ) -> Result<RepositoryState> {
-        let clean = CleanDirectory::copy(source, scratch, runner)?;
-        if clean.identities != self.read_from {
-            return RepositoryState::read_from_copy(GitFiles::read(source)?, &clean, runner);
+        if CleanDirectory::is_unchanged(source, &self.read_from)? {
+            return Ok(RepositoryState { files: GitFiles::read(source)?, ..self.clone() });
         }
-        Ok(RepositoryState { files: GitFiles::read(source)?, ..self.clone() })
+        RepositoryState::read(source, scratch, runner)
     }
 
     fn read_from_copy(

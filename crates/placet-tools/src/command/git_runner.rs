@@ -1,10 +1,10 @@
 //! git for the agent's side of a repository: in a sandbox without network, in which only the directory of one question can
 //! be written.
 //!
-//! One start serves all calls of a question: a shell in the sandbox reads the names of scripts from a pipe, and each script
-//! says when one of its calls has ended.
+//! One start serves all calls of a question: a shell in the sandbox reads the names of scripts from a pipe and runs them by
+//! itself, and each script says when one of its calls has ended. So a call costs a fork and the start of git.
 
-use placet_git::{GitCall, GitError, GitInput, GitOutput, GitOutputPlace, GitRunner};
+use placet_git::{ENVIRONMENT, GitCall, GitError, GitInput, GitOutput, GitOutputPlace, GitRunner};
 use placet_process::{CommandInput, ShellCommand};
 use placet_sandbox::{ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec};
 use placet_workspace::{GitNotConfined, GitRunnerStart};
@@ -102,7 +102,7 @@ impl SandboxedRunner {
         let open = |pipe: &Path| File::options().read(true).write(true).open(pipe);
         let pipes = (open(&orders)?, open(&answers)?);
         let command = ShellCommand {
-            line: "while read -r script; do sh \"$script\"; done <\"$PLACET_SCRATCH/orders\" >\"$PLACET_SCRATCH/answers\"".into(),
+            line: loop_line(),
             cwd: spec.cwd.clone(),
             supervisor: supervisor.to_path_buf(),
             timeout: Duration::MAX,
@@ -231,28 +231,37 @@ fn name_of(call: &GitCall) -> String {
     call.args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Runs scripts until it is ended. The environment is made once, and git is looked for once.
+fn loop_line() -> String {
+    let path = "PATH=\"${PATH:-/usr/local/bin:/usr/bin:/bin}\"";
+    let fixed: String = ENVIRONMENT.iter().map(|(name, value)| format!(" {name}='{value}'")).collect();
+    format!("exec env -i {path} PLACET_SCRATCH=\"$PLACET_SCRATCH\"{fixed} sh -c '{LOOP}'")
+}
+
+const LOOP: &str = "git=$(command -v git || echo git); \
+    while read -r script; do . \"$script\"; done <\"$PLACET_SCRATCH/orders\" >\"$PLACET_SCRATCH/answers\"";
+
 fn add_call(
     script: &mut Vec<u8>,
     call: &GitCall,
     (input, output): (&Path, &Path),
     (errors, status): (&Path, &Path),
 ) {
-    // The size of a file is counted in blocks of 512 bytes, and memory in kilobytes.
+    // The size of a file is counted in blocks of 512 bytes, and memory in kilobytes. A limit that cannot be set is one that
+    // is stricter already.
     let limits = format!(
-        "ulimit -f {} && ulimit -d {}; ",
+        "(ulimit -f {}; ulimit -d {}; cd ",
         call.most_output.max(call.most_file).div_ceil(512) + 8,
         call.most_memory >> 10
     );
-    script.extend(b"(");
     script.extend(limits.as_bytes());
-    script.extend(b"cd ");
     script.extend(quoted(call.directory.as_os_str()));
-    script.extend(b" && exec env -i");
-    for (name, value) in call.variables() {
-        script.push(b' ');
-        script.extend(quoted(OsStr::from_bytes(&[name.as_bytes(), b"=", value.as_bytes()].concat())));
+    script.extend(b" && export");
+    for (name, value) in call.own_variables() {
+        script.extend([b" ", name.as_bytes(), b"="].concat());
+        script.extend(quoted(&value));
     }
-    script.extend(b" git");
+    script.extend(b" && exec \"$git\"");
     for arg in call.arguments() {
         script.push(b' ');
         script.extend(quoted(&arg));
@@ -261,7 +270,7 @@ fn add_call(
         script.extend(sign.as_bytes());
         script.extend(quoted(path.as_os_str()));
     }
-    script.extend(b"; ); echo $? >");
+    script.extend(b"); echo $? >");
     script.extend(quoted(status.as_os_str()));
     script.extend(b"; echo done\n");
 }

@@ -142,32 +142,7 @@ impl View {
         let mut read = PendingRepository::of(&dir.path, content, scratch);
         if let Some(question) = read.question() {
             let mut rows = RepositoryRows::read(question, runner)?;
-            let mut patches = BTreeMap::new();
-            let sized = |patch| with_binary_sizes(patch, question, runner);
-            for commit in rows.commits.iter().take(MOST_PATCHES) {
-                let parent = commit.parents.first().copied();
-                patches.insert(commit.id, sized(question.tree_patch(parent, Some(commit.id), runner)?)?);
-            }
-            let (added, dropped) = (rows.stash_added.iter(), rows.stash_dropped.iter());
-            let stash = added.map(|fact| (fact, false)).chain(dropped.map(|fact| (fact, true)));
-            for (fact, is_dropped) in stash.take(MOST_PATCHES) {
-                // What was staged is a commit on the same one, and untracked files are on none.
-                let on = fact.parents.first().copied();
-                let parts = fact.parents.iter().skip(1).copied().zip([on, None]);
-                for (id, on) in std::iter::once((fact.entry.id, on)).chain(parts) {
-                    let (from, to) = if is_dropped { (Some(id), on) } else { (on, Some(id)) };
-                    patches.insert(id, sized(question.tree_patch(from, to, runner)?)?);
-                }
-            }
-            for (id, object) in rows.objects.iter().take(MOST_PATCHES) {
-                match object {
-                    ObjectFact::Tag { .. } => {}
-                    ObjectFact::Tree => {
-                        drop(patches.insert(*id, sized(question.tree_patch(None, Some(*id), runner)?)?))
-                    }
-                    ObjectFact::Blob => drop(patches.insert(*id, question.object(*id, runner)?)),
-                }
-            }
+            let patches = patches(question, &rows, runner)?;
             let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
             let taken_away = rows.taken_away(question);
             let through_links = through_links(question, &rows, runner)?;
@@ -179,6 +154,37 @@ impl View {
     }
 }
 
+/// The differences of commits, stash entries and tagged trees, and the contents of tagged files.
+fn patches(
+    question: &RepositoryQuestion,
+    rows: &RepositoryRows,
+    runner: &dyn GitRunner,
+) -> Result<BTreeMap<ObjectId, Vec<u8>>, GitError> {
+    let commits = rows.commits.iter().take(MOST_PATCHES);
+    let mut wanted: Vec<_> =
+        commits.map(|commit| (commit.id, (commit.parents.first().copied(), Some(commit.id)))).collect();
+    let (added, dropped) = (rows.stash_added.iter(), rows.stash_dropped.iter());
+    let stash = added.map(|fact| (fact, false)).chain(dropped.map(|fact| (fact, true)));
+    for (fact, is_dropped) in stash.take(MOST_PATCHES) {
+        // What was staged is a commit on the same one, and untracked files are on none.
+        let on = fact.parents.first().copied();
+        let parts = fact.parents.iter().skip(1).copied().zip([on, None]);
+        for (id, on) in std::iter::once((fact.entry.id, on)).chain(parts) {
+            wanted.push((id, if is_dropped { (Some(id), on) } else { (on, Some(id)) }));
+        }
+    }
+    let objects = rows.objects.iter().take(MOST_PATCHES);
+    let trees = objects.clone().filter(|(_, object)| matches!(object, ObjectFact::Tree));
+    wanted.extend(trees.map(|(id, _)| (*id, (None, Some(*id)))));
+    let sides: Vec<_> = wanted.iter().map(|(_, sides)| *sides).collect();
+    let read = with_binary_sizes(question.tree_patches(&sides, runner)?, question, runner)?;
+    let mut patches: BTreeMap<ObjectId, Vec<u8>> = wanted.into_iter().map(|(id, _)| id).zip(read).collect();
+    for (id, _) in objects.filter(|(_, object)| matches!(object, ObjectFact::Blob)) {
+        patches.insert(*id, question.object(*id, runner)?);
+    }
+    Ok(patches)
+}
+
 /// What links in the trees of new commits lead to, by the names that it has through them: all of it where the link is new, and
 /// otherwise what the commits change.
 fn through_links(
@@ -188,8 +194,10 @@ fn through_links(
 ) -> Result<Vec<(ObjectId, PathBuf)>, GitError> {
     let mut found = Vec::new();
     let changes = || rows.commits.iter().flat_map(|commit| &commit.changes);
-    for tip in rows.refs.iter().filter_map(|fact| fact.commits.first().copied()).take(MOST_PATCHES) {
-        for (path, target) in question.links(tip, runner)?.into_iter().take(MOST_PATCHES) {
+    let tips = rows.refs.iter().filter_map(|fact| fact.commits.first().copied());
+    let tips: Vec<ObjectId> = tips.take(MOST_PATCHES).collect();
+    for (tip, links) in tips.iter().copied().zip(question.links(&tips, runner)?) {
+        for (path, target) in links.into_iter().take(MOST_PATCHES) {
             let target = question.object(target, runner)?;
             let place =
                 path.as_path().parent().unwrap_or(Path::new("")).join(GitName::new(&target).as_path());

@@ -171,7 +171,8 @@ fn patch_between(
         let lines = lines.iter().flat_map(|line| [mark.as_bytes(), line, b"\n"].concat());
         return Ok([head, names, range].concat().into_bytes().into_iter().chain(lines).collect());
     };
-    let patch = with_binary_sizes(question.blob_patch(before.id, after.id, runner)?, question, runner)?;
+    let patch = vec![question.blob_patch(before.id, after.id, runner)?];
+    let patch = with_binary_sizes(patch, question, runner)?.concat();
     let body =
         memchr::memmem::find(&patch, b"\n@@ ").map_or(&[][..], |at| patch.get(at + 1..).unwrap_or_default());
     if body.is_empty() {
