@@ -6,11 +6,13 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The name of a ref, a path, a subject or a message, as bytes. `Debug` and the journal escape what is not plain ASCII.
+/// A clone shares the bytes: three states of a repository have nearly the same 200,000 refs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct GitName(Box<[u8]>);
+pub struct GitName(Arc<[u8]>);
 
 impl GitName {
     #[must_use]
@@ -42,7 +44,7 @@ impl GitName {
     #[must_use]
     pub fn escaped(&self) -> String {
         let mut text = String::with_capacity(self.0.len());
-        for byte in &self.0 {
+        for byte in &*self.0 {
             if (b' '..=b'~').contains(byte) && *byte != b'%' {
                 text.push(char::from(*byte));
             } else {

@@ -47,8 +47,9 @@ pub type IndexState = BTreeMap<GitName, Vec<IndexEntry>>;
 /// Reads the output of `ls-files -s -v -z`.
 pub(super) fn parse(output: &[u8]) -> Result<IndexState> {
     let mut index = IndexState::new();
+    let modes = MODES.map(GitName::new);
     for line in output.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
-        let (path, entry) = parse_line(line).ok_or(GitError::Unexpected { command: "ls-files" })?;
+        let (path, entry) = parse_line(line, &modes).ok_or(GitError::Unexpected { command: "ls-files" })?;
         index.entry(path).or_default().push(entry);
     }
     Ok(index)
@@ -57,19 +58,20 @@ pub(super) fn parse(output: &[u8]) -> Result<IndexState> {
 const MODES: [&[u8]; 4] = [b"100644", b"100755", b"120000", b"160000"];
 
 /// `H 100644 ID 0<tab>PATH`; a small letter is assume-unchanged, S is skip-worktree.
-fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
+fn parse_line(line: &[u8], modes: &[GitName]) -> Option<(GitName, IndexEntry)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (line.get(..tab)?, line.get(tab + 1..)?);
     let mut words = head.split(|byte| *byte == b' ');
     let (tag, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let tag = *tag.first()?;
     // git lists a damaged index, too, with entries that it would not write.
-    if !MODES.contains(&mode) || !path.split(|byte| *byte == b'/').all(is_plain) {
+    let mode = modes.iter().find(|known| known.as_bytes() == mode)?;
+    if !path.split(|byte| *byte == b'/').all(is_plain) {
         return None;
     }
     let entry = IndexEntry {
         stage: stage.first()?.checked_sub(b'0')?,
-        mode: GitName::new(mode),
+        mode: mode.clone(),
         id: ObjectId::from_hex(id)?,
         intent_to_add: false,
         assume_unchanged: tag.is_ascii_lowercase(),
