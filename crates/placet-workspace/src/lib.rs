@@ -67,7 +67,7 @@ pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use hold_point::hold_point;
 pub use repository::{
-    CommitPatch, GitEvent, GitEventKind, GitFileKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
+    CommitPatch, GitEvent, GitEventKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
     RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges, WorktreeFate, head_of,
 };
 pub use view::remove_dir_all as remove_tree;

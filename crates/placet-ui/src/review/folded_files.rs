@@ -2,7 +2,7 @@
 
 use super::file::{ReviewBody, ReviewFile, WholeChange};
 use placet_text::text::count;
-use placet_workspace::{ChangeSet, FileChange, GitFileKind, ObjectStore, PathState};
+use placet_workspace::{ChangeSet, FileChange, ObjectStore, PathState};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,8 +87,8 @@ pub(super) fn is_of_operation(set: &ChangeSet, change: &FileChange, objects: &Ob
     else {
         return false;
     };
-    let is_in_one = OPERATIONS.iter().any(|dir| rel.starts_with(dir));
-    is_in_one && !change.is_directory_alone() && is_gits_own(set, change, objects)
+    let is_empty = || change.bytes(objects).is_some_and(|(a, b)| a.is_empty() && b.is_empty());
+    OPERATIONS.iter().any(|dir| rel.starts_with(dir)) && change.is_between_files() && is_empty()
 }
 
 /// True for an object that git added, and for a new directory of objects. One that is changed or removed is listed.
@@ -99,14 +99,9 @@ pub(super) fn is_new_object(set: &ChangeSet, change: &FileChange) -> bool {
         && set.repositories.is_object_of_git(&change.path, is_directory)
 }
 
-/// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
-pub(super) fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
+/// True for directories, and for what is not applied as a file of a repository: there is nothing in them to read.
+pub(super) fn has_no_words(set: &ChangeSet, change: &FileChange) -> bool {
     let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
-    if is_directory(&change.before) && is_directory(&change.after) {
-        return true;
-    }
-    // A `.git` that is a file or a link names another directory, and is read.
-    let Some(own) = set.repositories.git_file(&change.path) else { return false };
-    let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
-    change.is_between_files() && (own == GitFileKind::Data || holds())
+    is_directory(&change.before) && is_directory(&change.after)
+        || change.is_between_files() && set.repositories.is_carried_by_git(&change.path)
 }

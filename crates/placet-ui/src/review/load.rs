@@ -2,7 +2,7 @@
 //! and decided as a whole.
 
 use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
-use super::folded_files::{is_gits_own, is_new_object, is_of_operation, new_objects, operation_files};
+use super::folded_files::{has_no_words, is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use placet_media::{self as media, sniff};
 use placet_text::text::{
@@ -208,9 +208,12 @@ fn together(
     }
     // New objects and the files of an operation are rows of their own. What is listed below with its content is not named
     // twice.
-    let has_words = |change: &FileChange| !is_gits_own(set, change, objects);
+    let has_words = |change: &FileChange| !has_no_words(set, change);
     let is_folded = |c: &FileChange| is_new_object(set, c) || is_of_operation(set, c, objects);
-    let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c));
+    // What git carries is in the rows of commits, refs and index, and is no file of anybody's.
+    let is_carried =
+        |c: &FileChange| set.repositories.is_carried_by_git(&c.path) && !set.repositories.is_removed(&c.path);
+    let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c) && !is_carried(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =
         listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();

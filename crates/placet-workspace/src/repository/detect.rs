@@ -1,7 +1,7 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`placet_permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
-use super::git_files::GitFileKind;
+use super::git_files::is_file_of_git;
 use placet_git::{GitFileClass, GitName};
 use placet_permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,30 +57,40 @@ impl RepositorySet {
         path.ancestors().find(|dir| self.all.contains(*dir))
     }
 
-    /// The file of git that `path` is by its name; `None` for any other file, also where it lies in a repository.
-    pub fn git_file(&self, path: &Path) -> Option<GitFileKind> {
-        GitFileKind::at(path.strip_prefix(self.nearest(path)?).ok()?)
+    /// The repository that a path belongs to: with linked worktrees, without submodules in it.
+    pub(crate) fn common<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let nearest = self.nearest(path)?;
+        if !is_linked_worktree(nearest) {
+            return Some(nearest);
+        }
+        let around = nearest.parent().and_then(Path::parent);
+        around.filter(|dir| self.nearest(dir) == Some(*dir)).or(Some(nearest))
+    }
+
+    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does. In what is
+    /// removed these are the files that git wrote.
+    pub fn is_carried_by_git(&self, path: &Path) -> bool {
+        let Some(dir) = self.common(path).filter(|dir| *dir != path) else { return false };
+        let Ok(rel) = path.strip_prefix(dir) else { return false };
+        let class = placet_git::class_of(&GitName::from(rel));
+        let is_carried = matches!(class, GitFileClass::Carried | GitFileClass::NotCarried);
+        is_carried && (is_below_git(dir) && !self.is_removed(path) || is_file_of_git(rel))
     }
 
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
     /// do to the repository.
     pub fn is_written_by_git(&self, path: &Path) -> bool {
-        if self.removed.iter().any(|dir| path.starts_with(dir)) {
-            return true;
-        }
-        let has_row = self.is_applied_by_name(path) && !path.ends_with("config");
-        if has_row && self.nearest(path).is_some_and(|dir| dir.join("config.worktree") != path) {
-            return false;
-        }
-        // What lies in a `.git` and is not applied by its name is of git, or is not applied at all.
-        let dir = path.ancestors().skip(1).filter(|dir| is_git_name(dir)).last();
-        if dir.is_some_and(|dir| self.nearest(path).is_some_and(|nearest| nearest.starts_with(dir))) {
-            return true;
-        }
-        let settings =
-            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
-        let nearest = self.nearest(path);
-        self.git_file(path).is_some() || nearest == Some(path) || settings && nearest == path.parent()
+        let Some(dir) = self.nearest(path) else { return self.is_removed(path) };
+        let is_of_settings = ["config", "config.worktree"].iter().any(|name| dir.join(name) == path);
+        self.is_removed(path)
+            || is_of_settings
+            || !self.is_applied_by_name(path)
+                && (dir == path || is_below_git(dir) || path.strip_prefix(dir).is_ok_and(is_file_of_git))
+    }
+
+    /// True for a file in a repository that a change set removes.
+    pub fn is_removed(&self, path: &Path) -> bool {
+        self.removed.iter().any(|dir| path.starts_with(dir))
     }
 
     /// True for a file of a repository that runs or configures something.
@@ -91,7 +101,8 @@ impl RepositorySet {
 
     /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
     pub fn is_object_of_git(&self, path: &Path, is_directory: bool) -> bool {
-        self.is_object(path) && (is_directory || self.git_file(path).is_some())
+        let rel = || self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        self.is_object(path) && (is_directory || rel().is_some_and(is_file_of_git))
     }
 
     /// Every one of them, also inside another.
@@ -123,6 +134,12 @@ impl RepositorySet {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+}
+
+/// What lies in a `.git` and is not applied by its name is of git, or is not applied at all. A directory of a project may only
+/// look like a bare repository: its own files are files.
+fn is_below_git(dir: &Path) -> bool {
+    dir.ancestors().any(is_git_name)
 }
 
 /// Where a repository has others in it: those of submodules and of linked worktrees. Anything else in it that looks like one

@@ -33,7 +33,7 @@ pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, Worktree
 pub(crate) use facts::{facts_of, flat};
 pub(crate) use git_dirs::GitDirs;
 pub use git_event::{GitEvent, GitEventKind, RepositoryEvents, TreeChanges};
-pub use git_files::GitFileKind;
+pub(crate) use git_files::is_file_of_git;
 pub(crate) use linkable_names::LinkableNames;
 pub(crate) use placet_permission::is_repository;
 pub use repository_row::RepositoryRow;

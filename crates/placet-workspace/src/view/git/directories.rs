@@ -5,7 +5,7 @@ use super::layer_source::LayerSource;
 use super::lfs;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::sparse::read_small_at;
-use crate::repository::{GitFileKind, RepositorySet, flat, is_linked_worktree, settings};
+use crate::repository::{flat, is_file_of_git, is_linked_worktree, settings};
 use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
 use placet_permission::is_git_name;
 use std::ffi::OsStr;
@@ -28,19 +28,6 @@ pub(super) struct GitDirectory {
 
 pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
     dir.join("HEAD").symlink_metadata().is_ok() && dir.join("objects").symlink_metadata().is_ok()
-}
-
-/// The repository that a path belongs to: with linked worktrees, without submodules in it.
-pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Option<&'p Path> {
-    let nearest = repositories.nearest(path)?;
-    if !is_linked_worktree(nearest) {
-        return Some(nearest);
-    }
-    nearest
-        .parent()
-        .and_then(Path::parent)
-        .filter(|dir| repositories.nearest(dir) == Some(*dir))
-        .or(Some(nearest))
 }
 
 /// Where the files of a repository are checked out.
@@ -105,7 +92,7 @@ pub(crate) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
 impl GitDirectory {
     /// True where git applies the change, or nobody does: no byte of the file is applied.
     pub(super) fn has(&self, set: &ChangeSet, change: &FileChange) -> bool {
-        if git_dir_of(&set.repositories, &change.path) != Some(&self.path) {
+        if set.repositories.common(&change.path) != Some(&self.path) {
             return false;
         }
         let is_named = |path: &Path| is_named_file(&self.path, path);
@@ -130,7 +117,7 @@ impl GitDirectory {
             || self.path.iter().any(|name| name == ".git")
             || change.before.is_directory()
             || change.after.is_directory()
-            || GitFileKind::at(rel).is_some()
+            || is_file_of_git(rel)
             || class_of(&GitName::from(rel)) != GitFileClass::NotCarried
     }
 }
