@@ -114,8 +114,42 @@ pub fn programs_of(_: ChildPid) -> Vec<String> {
     Vec::new()
 }
 
+/// The processes below `root`, each with its parent. The cost grows with them and not with all processes of the machine.
 #[cfg(target_os = "linux")]
 fn below(root: i32) -> Vec<(ChildPid, i32)> {
+    let mut all = None;
+    let mut found = Vec::new();
+    let mut todo = vec![root];
+    while let Some(parent) = todo.pop() {
+        let below = children_of(parent)
+            .unwrap_or_else(|| all.get_or_insert_with(all_children).remove(&parent).unwrap_or_default());
+        found.extend(below.iter().filter_map(|&pid| Some((ChildPid::checked(pid).ok()?, parent))));
+        todo.extend(below);
+    }
+    found
+}
+
+/// The children of all threads of a process, none where it has ended; `None` where the kernel does not list them
+/// (CONFIG_PROC_CHILDREN).
+#[cfg(target_os = "linux")]
+fn children_of(parent: i32) -> Option<Vec<i32>> {
+    let mut children = Vec::new();
+    for task in std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten() {
+        match std::fs::read_to_string(task.path().join("children")) {
+            Ok(list) => {
+                children.extend(list.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()))
+            }
+            // A thread that has ended meanwhile has none.
+            Err(_) if !task.path().exists() => {}
+            Err(_) => return None,
+        }
+    }
+    Some(children)
+}
+
+/// The children of every process of the machine.
+#[cfg(target_os = "linux")]
+fn all_children() -> BTreeMap<i32, Vec<i32>> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
@@ -126,14 +160,7 @@ fn below(root: i32) -> Vec<(ChildPid, i32)> {
             children.entry(parent).or_default().push(pid);
         }
     }
-    let mut found = Vec::new();
-    let mut todo = vec![root];
-    while let Some(parent) = todo.pop() {
-        let below = children.remove(&parent).unwrap_or_default();
-        found.extend(below.iter().filter_map(|&pid| Some((ChildPid::checked(pid).ok()?, parent))));
-        todo.extend(below);
-    }
-    found
+    children
 }
 
 /// True while a process below this one has not ended. A process that has ended and was not reaped is a zombie.
@@ -228,5 +255,23 @@ mod tests {
         assert_eq!(parent_in(b"12 (a) b (c)) S 7 12 12"), Some(7));
         assert_eq!(parent_in(b"garbage"), None);
         assert!(has_ended(b"12 (a) S) Z 7 12 12") && !has_ended(b"12 (a) Z) S 7 12 12"));
+    }
+
+    /// Both ways to find children see a child of another thread.
+    #[test]
+    fn children_are_found_by_the_list_of_the_kernel_and_by_all_processes() {
+        let start = || std::process::Command::new("sleep").arg("30").spawn();
+        let mut child = std::thread::spawn(start).join().unwrap().unwrap();
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let id = i32::try_from(child.id()).unwrap();
+        assert!(all_children().remove(&own).unwrap().contains(&id));
+        assert!(children_of(own).is_none_or(|children| children.contains(&id)));
+        assert!(below(own).iter().any(|(pid, parent)| pid.number() == child.id() && *parent == own));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(
+            children_of(id).is_none_or(|children| children.is_empty()),
+            "a process that is gone has none"
+        );
     }
 }

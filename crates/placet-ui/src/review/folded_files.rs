@@ -12,27 +12,6 @@ const SHOWN: usize = 2000;
 /// Where git has the files of an operation that takes several commands.
 const OPERATIONS: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// The objects that were added to a repository, as one folded file: the commits and refs say what they are.
-pub(super) fn new_objects(
-    set: &ChangeSet,
-    unit: &Path,
-    group: &BTreeSet<Arc<Path>>,
-    name: &dyn Fn(&Path) -> String,
-) -> Option<ReviewFile> {
-    set.repository_of(unit)?;
-    let in_group = group.iter().filter_map(|path| set.get(path));
-    let files: Vec<&FileChange> = in_group.filter(|c| is_new_object(set, c) && c.after.is_file()).collect();
-    if files.is_empty() {
-        return None;
-    }
-    let row = |change: &&FileChange| {
-        format!("{} {} {} bytes", change.verb().letter(), name(&change.path), change.after.size())
-    };
-    let label = count::of(files.len(), "object file");
-    let rows = files.iter().map(row);
-    Some(folded(unit, ("stored by git, decided with the repository", label), rows, name))
-}
-
 /// The files of a rebase, a cherry-pick or `git am` in progress that have nothing to read, as one folded file: the row of the
 /// operation says what they mean. What that row does not prove has a row with its difference.
 pub(super) fn operation_files(
@@ -91,17 +70,11 @@ pub(super) fn is_of_operation(set: &ChangeSet, change: &FileChange, objects: &Ob
     OPERATIONS.iter().any(|dir| rel.starts_with(dir)) && change.is_between_files() && is_empty()
 }
 
-/// True for an object that git added, and for a new directory of objects. One that is changed or removed is listed.
-pub(super) fn is_new_object(set: &ChangeSet, change: &FileChange) -> bool {
-    let is_directory = change.after.is_directory();
-    change.before.is_absent()
-        && (is_directory || change.after.is_file())
-        && set.repositories.is_object_of_git(&change.path, is_directory)
-}
-
-/// True for directories, and for what is not applied as a file of a repository: there is nothing in them to read.
+/// True for directories, for what is not applied as a file of a repository, and for what goes with a whole repository: there is
+/// nothing in them to read.
 pub(super) fn has_no_words(set: &ChangeSet, change: &FileChange) -> bool {
     let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
-    is_directory(&change.before) && is_directory(&change.after)
-        || change.is_between_files() && set.repositories.is_carried_by_git(&change.path)
+    let repositories = &set.repositories;
+    let is_of_git = || repositories.is_carried_by_git(&change.path) || repositories.is_removed(&change.path);
+    is_directory(&change.before) && is_directory(&change.after) || change.is_between_files() && is_of_git()
 }

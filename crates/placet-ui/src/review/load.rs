@@ -2,7 +2,7 @@
 //! and decided as a whole.
 
 use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
-use super::folded_files::{has_no_words, is_new_object, is_of_operation, new_objects, operation_files};
+use super::folded_files::{has_no_words, is_of_operation, operation_files};
 use super::side_text::SideText;
 use placet_media::{self as media, sniff};
 use placet_text::text::{
@@ -43,7 +43,6 @@ pub fn pending(
             file.facts.insert(0, format!("! {}", sanitize::line(&runner.words())));
             file.runs_later = Some(why);
             files.push(file);
-            files.extend(new_objects(set, path, &group, &name));
             files.extend(operation_files(set, path, (&group, objects), &name));
             taken.extend(group);
             continue;
@@ -72,7 +71,6 @@ pub fn pending(
                 let mut group = set.below(&unit);
                 group.retain(|path| !taken.contains(path));
                 files.push(together(set, &unit, &group, objects, &name, &mut room));
-                files.extend(new_objects(set, &unit, &group, &name));
                 files.extend(operation_files(set, &unit, (&group, objects), &name));
                 taken.extend(group);
             }
@@ -206,13 +204,12 @@ fn together(
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
-    // New objects and the files of an operation are rows of their own. What is listed below with its content is not named
+    // The files of an operation are a row of their own. What is listed below with its content is not named
     // twice.
-    let has_words = |change: &FileChange| !has_no_words(set, change);
-    let is_folded = |c: &FileChange| is_new_object(set, c) || is_of_operation(set, c, objects);
+    let is_folded = |c: &FileChange| is_of_operation(set, c, objects);
+    let has_words = |change: &FileChange| !has_no_words(set, change) && !is_folded(change);
     // What git carries is in the rows of commits, refs and index, and is no file of anybody's.
-    let is_carried =
-        |c: &FileChange| set.repositories.is_carried_by_git(&c.path) && !set.repositories.is_removed(&c.path);
+    let is_carried = |c: &FileChange| set.repositories.is_carried_by_git(&c.path);
     let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c) && !is_carried(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =

@@ -14,6 +14,8 @@ pub struct RepositorySet {
     all: BTreeSet<PathBuf>,
     /// Those that a change set removes.
     removed: Vec<PathBuf>,
+    /// Those whose pending changes git carries.
+    carried: BTreeSet<PathBuf>,
 }
 
 impl RepositorySet {
@@ -67,14 +69,13 @@ impl RepositorySet {
         around.filter(|dir| self.nearest(dir) == Some(*dir)).or(Some(nearest))
     }
 
-    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does. In what is
-    /// removed these are the files that git wrote.
+    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does.
     pub fn is_carried_by_git(&self, path: &Path) -> bool {
-        let Some(dir) = self.common(path).filter(|dir| *dir != path) else { return false };
+        let Some(dir) = self.common(path).filter(|dir| self.carried.contains(*dir)) else { return false };
         let Ok(rel) = path.strip_prefix(dir) else { return false };
         let class = placet_git::class_of(&GitName::from(rel));
-        let is_carried = matches!(class, GitFileClass::Carried | GitFileClass::NotCarried);
-        is_carried && (is_below_git(dir) && !self.is_removed(path) || is_file_of_git(rel))
+        matches!(class, GitFileClass::Carried | GitFileClass::NotCarried)
+            && (is_below_git(dir) || is_file_of_git(rel))
     }
 
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
@@ -99,12 +100,6 @@ impl RepositorySet {
         rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
     }
 
-    /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
-    pub fn is_object_of_git(&self, path: &Path, is_directory: bool) -> bool {
-        let rel = || self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
-        self.is_object(path) && (is_directory || rel().is_some_and(is_file_of_git))
-    }
-
     /// Every one of them, also inside another.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
         self.all.iter().map(PathBuf::as_path)
@@ -115,16 +110,12 @@ impl RepositorySet {
         self.all.iter().map(PathBuf::as_path).filter(|dir| self.of(dir) == Some(*dir))
     }
 
-    /// True for what git stores under a name that is its hash, and for what lies in such a directory.
-    pub(crate) fn is_object(&self, path: &Path) -> bool {
-        let below = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
-        below.is_some_and(|rel| {
-            (rel.starts_with("objects") || rel.starts_with("lfs/objects")) && rel != Path::new(ALTERNATES)
-        })
-    }
-
     pub(crate) fn with_removed(self, removed: Vec<PathBuf>) -> RepositorySet {
         RepositorySet { removed, ..self }
+    }
+
+    pub(crate) fn with_carried(self, carried: BTreeSet<PathBuf>) -> RepositorySet {
+        RepositorySet { carried, ..self }
     }
 
     pub(crate) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {
@@ -138,7 +129,7 @@ impl RepositorySet {
 
 /// What lies in a `.git` and is not applied by its name is of git, or is not applied at all. A directory of a project may only
 /// look like a bare repository: its own files are files.
-fn is_below_git(dir: &Path) -> bool {
+pub(crate) fn is_below_git(dir: &Path) -> bool {
     dir.ancestors().any(is_git_name)
 }
 
@@ -229,15 +220,5 @@ mod tests {
         let (root, path) = (PathBuf::from("/p/.git/x"), PathBuf::from("/p/.git/x/a"));
         let found = RepositorySet::recognise([path.as_path()], &[root], &|_| false);
         assert_eq!(found.of(&path), Some(Path::new("/p/.git")));
-    }
-
-    #[test]
-    fn objects_are_told_from_what_names_other_objects() {
-        let path = PathBuf::from("/w/.git/objects/aa/bb");
-        let found = RepositorySet::recognise([path.as_path()], &[PathBuf::from("/w")], &|_| false);
-        assert!(found.is_object(&path) && found.is_object(Path::new("/w/.git/objects/pack/p.idx")));
-        assert!(!found.is_object(Path::new("/w/.git/objects/info/alternates")));
-        assert!(!found.is_object(Path::new("/w/.git/refs/objects/a")));
-        assert!(!found.is_object(Path::new("/w/objects/a")));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
 pub(crate) use content_readers::{ContentReadError, ContentReaders, ReadOutcome, outside_content};
 pub use current_branch::{HeadPosition, head_of};
 pub use detect::RepositorySet;
-pub(crate) use detect::is_linked_worktree;
+pub(crate) use detect::{is_below_git, is_linked_worktree};
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 pub(crate) use facts::{facts_of, flat};
 pub(crate) use git_dirs::GitDirs;

@@ -82,8 +82,12 @@ impl View {
             })
             .collect();
         let removed = repository_changes.iter().filter(|change| change.fate == RepositoryChangeKind::Removed);
-        let repositories =
-            repositories.clone().with_removed(removed.map(|change| change.path.clone()).collect());
+        let removed = removed.map(|change| change.path.clone()).collect();
+        let carried = match shelf {
+            LayerKind::Pending => self.carried_repositories(&repositories),
+            LayerKind::Scratch => BTreeSet::new(),
+        };
+        let repositories = repositories.clone().with_removed(removed).with_carried(carried);
         let configured = self.configured_files(shelf, changes);
         RepositoryMeaning { repositories, repository_changes, configured }
     }

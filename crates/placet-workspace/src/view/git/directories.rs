@@ -5,9 +5,10 @@ use super::layer_source::LayerSource;
 use super::lfs;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::sparse::read_small_at;
-use crate::repository::{flat, is_file_of_git, is_linked_worktree, settings};
-use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
+use crate::repository::{RepositorySet, flat, is_below_git, is_file_of_git, is_linked_worktree, settings};
+use placet_git::{GitFileClass, GitName, ObjectId, RepositorySource, class_of, limit};
 use placet_permission::is_git_name;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,19 @@ pub(super) struct GitDirectory {
 }
 
 pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
-    dir.join("HEAD").symlink_metadata().is_ok() && dir.join("objects").symlink_metadata().is_ok()
+    let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
+    has("HEAD")
+        && has("objects")
+        && (is_below_git(dir) || read_small_at(&dir.join("HEAD")).is_ok_and(|head| is_head(&head)))
+}
+
+/// What lies in a `.git` is a repository for everybody. Any other directory is one only with a `HEAD` that git accepts: a
+/// project may have a file of that name.
+fn is_head(content: &[u8]) -> bool {
+    match content.strip_prefix(b"ref:") {
+        Some(name) => name.trim_ascii().starts_with(b"refs/"),
+        None => ObjectId::from_hex(content.trim_ascii_end()).is_some(),
+    }
 }
 
 /// Where the files of a repository are checked out.
@@ -113,8 +126,7 @@ impl GitDirectory {
         }
         // A directory of a project may only look like a bare repository: its own files are files.
         let Ok(rel) = change.path.strip_prefix(&self.path) else { return false };
-        is_git_name(&self.path)
-            || self.path.iter().any(|name| name == ".git")
+        is_below_git(&self.path)
             || change.before.is_directory()
             || change.after.is_directory()
             || is_file_of_git(rel)
@@ -123,20 +135,34 @@ impl GitDirectory {
 }
 
 impl View {
+    /// What happens to a git directory with pending changes; `None` where git reads no repository there.
+    pub(super) fn fate_of_directory(&self, dir: &Path) -> Option<DirectoryFate> {
+        let source = LayerSource::of(self, dir);
+        let has = |name: &str| source.identity(Path::new(name)).is_ok_and(|found| found.is_some());
+        if is_repository_on_disk(dir) {
+            // Where all of it goes, its files are removed; a part that goes makes it a repository that git refuses.
+            return has("").then_some(DirectoryFate::Changed);
+        }
+        let head = || source.read(Path::new("HEAD"), limit::REF).ok().flatten();
+        let is_created = has("HEAD")
+            && has("objects")
+            && (is_below_git(dir) || head().is_some_and(|file| is_head(&file.bytes)));
+        is_created.then_some(DirectoryFate::Created)
+    }
+
+    /// The repositories whose pending changes git carries.
+    pub(in crate::view) fn carried_repositories(&self, repositories: &RepositorySet) -> BTreeSet<PathBuf> {
+        let dirs = repositories.all().filter(|dir| !is_linked_worktree(dir) && self.locate(dir).is_some());
+        dirs.filter(|dir| self.fate_of_directory(dir).is_some()).map(Path::to_path_buf).collect()
+    }
+
     /// The git directories whose changes are not applied as files. The outer ones come first.
     pub(super) fn git_directories(&self, set: &ChangeSet) -> Vec<GitDirectory> {
-        let fate = |dir: &Path| {
-            let source = LayerSource::of(self, dir);
-            let has = |name: &str| source.identity(Path::new(name)).is_ok_and(|found| found.is_some());
-            match is_repository_on_disk(dir) {
-                // Where all of it goes, its files are removed; a part that goes makes it a repository that git refuses.
-                true => has("").then_some(DirectoryFate::Changed),
-                false => (has("HEAD") && has("objects")).then_some(DirectoryFate::Created),
-            }
-        };
         let dirs =
             set.repositories.all().filter(|dir| !is_linked_worktree(dir) && self.locate(dir).is_some());
-        let found = dirs.filter_map(|dir| Some(GitDirectory { path: dir.to_path_buf(), fate: fate(dir)? }));
+        let found = dirs.filter_map(|dir| {
+            Some(GitDirectory { path: dir.to_path_buf(), fate: self.fate_of_directory(dir)? })
+        });
         let has_change = |dir: &GitDirectory| {
             let from = set.changes.partition_point(|change| *change.path < *dir.path);
             let below = set.changes.get(from..).unwrap_or_default().iter();
