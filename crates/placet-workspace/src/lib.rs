@@ -47,9 +47,10 @@ pub use files::lines_by_turn::LinesByTurn;
 pub use files::open::{OpenConsent, OpenedFile};
 pub use files::path_state::{FileAttrs, PathState};
 pub use files::relative_path::RelativePath;
+pub use files::replacement::{Replacement, SpliceResult, without_overlaps};
 pub use files::resolve::ResolvedPath;
 pub use files::shared_state::SharedState;
-pub use files::text_file::{EditError, SpliceResult, TextFile};
+pub use files::text_file::{EditError, TextFile};
 pub use files::walk::{
     DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
 };

@@ -6,7 +6,10 @@ use crate::files::staged_files::{StagedFiles, in_words};
 use crate::files::write::{appended, encode_like};
 use crate::{CallFailure, HintTool, ToolContext, ToolError, hint};
 use placet_text::text::RangeSet;
-use placet_workspace::{KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
+use placet_workspace::{
+    KnownLines, OpenConsent, ReadStatus, Replacement, ResolvedPath, TextFile, WorkspaceError,
+    without_overlaps,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,8 +42,8 @@ pub(crate) enum ReplacePolicy {
     One,
     /// All occurrences, at least one.
     All,
-    /// All occurrences; no occurrence is not an error.
-    AllOrNone,
+    /// All occurrences, byte for byte; no occurrence is not an error.
+    Bytes,
 }
 
 /// The result of an operation.
@@ -150,21 +153,27 @@ impl FileOperation {
         (old, new, how): (&str, &str, ReplacePolicy),
     ) -> Result<OperationResult, ToolError> {
         let bytes = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
-        let file = TextFile::new(bytes.clone()).map_err(|_| {
-            ToolError::new(format!("`{}` is not text", at.written)).because(CallFailure::NotText)
-        })?;
-        if old.is_empty() && how == ReplacePolicy::AllOrNone {
+        let (file, replacement) = match how {
+            ReplacePolicy::Bytes => (TextFile::of_bytes(bytes.clone()), Replacement::of_bytes(old, new)),
+            ReplacePolicy::One | ReplacePolicy::All => {
+                let text = TextFile::new(bytes.clone()).map_err(|_| {
+                    ToolError::new(format!("`{}` is not text", at.written)).because(CallFailure::NotText)
+                })?;
+                (text, Replacement::of_text(old, new))
+            }
+        };
+        if old.is_empty() && how == ReplacePolicy::Bytes {
             return Ok(OperationResult { content: Some(bytes), places: 0 });
         }
         if old.is_empty() {
             return Err(ToolError::new("the text to replace is empty"));
         }
         allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
-        let mut spans = file.find(old, usize::MAX).map_err(|e| bad_text(&e))?;
-        let mut end = 0;
-        spans.retain(|span| span.start >= end && std::mem::replace(&mut end, span.end) <= span.start);
+        let spans = without_overlaps(file.places(&replacement, usize::MAX).map_err(|e| bad_text(&e))?);
         match (spans.len(), how) {
-            (0, ReplacePolicy::AllOrNone) => return Ok(OperationResult { content: Some(bytes), places: 0 }),
+            (0, how) if how == ReplacePolicy::Bytes || file.has_line_ends_of(&replacement) => {
+                return Ok(OperationResult { content: Some(bytes), places: 0 });
+            }
             (0, _) => {
                 let words = format!("the text to replace is not in `{}`", at.written);
                 return Err(ToolError::new(words).because(CallFailure::TextMissing));
@@ -179,7 +188,7 @@ impl FileOperation {
         let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
         allowed(env, draft, (at, &at.written), NeededLines::These(&targets), unread)?;
         let places = spans.len();
-        let spliced = file.splice(&spans, old, new).map_err(|e| bad_text(&e))?;
+        let spliced = file.splice(&spans, &replacement).map_err(|e| bad_text(&e))?;
         put(env, draft, at, spliced.bytes, consent).map(|done| OperationResult { places, ..done })
     }
 }

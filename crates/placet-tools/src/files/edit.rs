@@ -18,8 +18,8 @@ use placet_permission::{Access, AccessLocation, Permit};
 use placet_text::conversation::ToolSpec;
 use placet_text::text::{LineDiff, RangeSet, for_model};
 use placet_workspace::{
-    ExpectedContent, Hash, KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFile, WRITTEN_IN_PLACE,
-    WorkspaceError, WriteOutcome,
+    ExpectedContent, Hash, KnownLines, OpenConsent, ReadStatus, Replacement, ResolvedPath, TextFile,
+    WRITTEN_IN_PLACE, WorkspaceError, WriteOutcome, without_overlaps,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -229,7 +229,7 @@ impl EditPlan {
         let index = file.index();
         let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
         let others = self.allowed(env, &file, hash, &targets)?;
-        let spliced = file.splice(&spans, &self.edit.old, &self.edit.new).map_err(|e| bad_text(&e))?;
+        let spliced = file.splice(&spans, &self.replacement()).map_err(|e| bad_text(&e))?;
         if !same_outside(file.bytes(), &spliced.bytes, &spliced.changes) {
             return Err(ToolError::new(
                 "internal error: the edit would change bytes outside the text; nothing was written",
@@ -259,23 +259,22 @@ impl EditPlan {
             MatchSelection::Only | MatchSelection::Single => COUNTED,
             MatchSelection::First => 1,
         };
-        let mut spans = file.find(&self.edit.old, most).map_err(|e| bad_text(&e))?;
-        if spans.is_empty() {
+        let replacement = self.replacement();
+        let mut spans = file.places(&replacement, most).map_err(|e| bad_text(&e))?;
+        if spans.is_empty() && !file.has_line_ends_of(&replacement) {
             return Err(self.not_found(env, file, hash).because(CallFailure::TextMissing));
         }
         if matches!(self.edit.which, MatchSelection::All | MatchSelection::Single) {
-            let mut end = 0;
-            spans.retain(|span| {
-                span.start >= end && {
-                    end = span.end;
-                    true
-                }
-            });
+            spans = without_overlaps(spans);
         }
         if self.edit.which != MatchSelection::All && spans.len() > 1 {
             return Err(self.ambiguous(file, &spans).because(CallFailure::Ambiguous(spans.len())));
         }
         Ok(spans)
+    }
+
+    fn replacement(&self) -> Replacement<'_> {
+        Replacement::of_text(&self.edit.old, &self.edit.new)
     }
 
     fn forced(&self) -> bool {
@@ -398,7 +397,7 @@ impl EditPlan {
     ) -> ToolOutput {
         let path = env.workspace.shown(&self.at.path);
         let mut text = match (work.effect.diff.text.is_empty(), work.places) {
-            (true, _) => format!("{path}: nothing to change: the new text equals the old text\n"),
+            (true, _) => format!("{path}: nothing to change: {}\n", self.why_nothing()),
             (false, 1) => format!(
                 "edited {path}: +{} -{} lines, nothing else changed\n",
                 work.effect.added, work.effect.removed
@@ -424,10 +423,21 @@ impl EditPlan {
             true => CallSummary::pending(line, detail),
             false => CallSummary::new(line, detail),
         };
+        let output = ToolOutput::done(text, summary);
+        if work.after == work.old {
+            // Without facts, no tool set counts a place that did not change.
+            return output;
+        }
         let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
         let changes = vec![EditedFile { path: self.at.path.clone(), before, after }];
-        let facts = OutputFacts::Changed { changes, places: work.places, notes: Vec::new() };
-        ToolOutput::done(text, summary).with(facts)
+        output.with(OutputFacts::Changed { changes, places: work.places, notes: Vec::new() })
+    }
+
+    fn why_nothing(&self) -> &'static str {
+        match self.replacement().changes_line_ends() {
+            true => "the lines already have the line ends of the new text",
+            false => "the new text equals the old text",
+        }
     }
 
     /// The error for a file that changed between the preview and the write. It shows the change so that the next call

@@ -15,7 +15,9 @@ use crate::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text, rows
 use crate::files::staged_files::StagedFiles;
 use crate::files::staged_plan::{StagedPlan, StagedReport};
 use crate::files::write::{WriteFileMode, WritePlan};
-use placet_workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use placet_workspace::{
+    OpenConsent, ReadStatus, Replacement, ResolvedPath, TextFile, WalkEntryKind, WalkFilter,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -228,8 +230,9 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> PlanR
         };
         same_as_read(env, &at, &file)?;
         let start = file.start_of(after);
+        let inserted = Replacement::of_text("", &text);
         let spliced =
-            file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
+            file.splice(std::slice::from_ref(&(start..start)), &inserted).map_err(|e| bad_text(&e))?;
         draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
         let count = text.matches('\n').count();
         Ok(StagedReport {

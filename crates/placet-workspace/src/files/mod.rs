@@ -24,6 +24,7 @@ pub(super) mod open_at;
 pub(super) mod path_state;
 pub(super) mod pseudo_fs;
 pub(super) mod relative_path;
+pub(super) mod replacement;
 pub(super) mod resolve;
 pub(super) mod shared_state;
 pub(super) mod sparse;

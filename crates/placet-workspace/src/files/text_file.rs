@@ -1,11 +1,9 @@
-//! A text file as its bytes: lines, matches and replacements, with every byte outside a replacement left as it is.
+//! A text file as its bytes: its lines, and what may be put into it.
 //!
-//! placet never decodes a whole file in order to change a part of it. A needle is encoded in the file's own encoding
-//! and searched for among the bytes; a line feed in it also matches CRLF; inserted text gets the line ends of its
-//! surroundings.
+//! placet never decodes a whole file in order to change a part of it: see `replacement.rs`.
 
 use super::line_index::{LineIndex, feeds, line_feeds};
-use placet_text::text::{DetectedEncoding, LineEnd, LineEndCounts, NotText, TextEncoding, UnencodableChar};
+use placet_text::text::{DetectedEncoding, LineEndCounts, NotText, TextEncoding, UnencodableChar};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,18 +33,15 @@ pub enum EditError {
     Unrecognised(char),
 }
 
-/// A file with replacements made.
-#[derive(Clone, Debug)]
-pub struct SpliceResult {
-    pub bytes: Vec<u8>,
-    /// What was really replaced: byte ranges of the old content and the lengths of what took their place.
-    pub changes: Vec<(Range<usize>, usize)>,
-}
-
 impl TextFile {
     pub fn new(bytes: Arc<Vec<u8>>) -> Result<TextFile, NotText> {
         let detected = DetectedEncoding::of(&bytes)?;
         Ok(TextFile { bytes, detected })
+    }
+
+    /// Any content, also one that is not text, for replacements of bytes.
+    pub fn of_bytes(bytes: Arc<Vec<u8>>) -> TextFile {
+        TextFile::new(bytes.clone()).unwrap_or(TextFile { bytes, detected: DetectedEncoding::UTF8 })
     }
 
     pub fn empty() -> TextFile {
@@ -149,28 +144,6 @@ impl TextFile {
         }
     }
 
-    /// Replaces the text at `spans`, which are occurrences of `old` that do not overlap, by `new`.
-    pub fn splice(&self, spans: &[Range<usize>], old: &str, new: &str) -> Result<SpliceResult, EditError> {
-        if self.detected.stray && new.matches('\u{FFFD}').count() > old.matches('\u{FFFD}').count() {
-            return Err(EditError::Placeholder(self.encoding()));
-        }
-        let own_end = if new.contains("\r\n") { LineEnd::CrLf } else { LineEnd::Lf };
-        let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
-        let mut changes = Vec::new();
-        let mut bytes = Vec::with_capacity(self.bytes.len() + new.len());
-        let mut kept = 0;
-        for span in spans {
-            let (range, put) = self.one_change(span, &old, &new, own_end)?;
-            self.refuse_guess(&self.encoding().decode(&put))?;
-            bytes.extend_from_slice(self.part(kept..range.start));
-            bytes.extend_from_slice(&put);
-            kept = range.end;
-            changes.push((range, put.len()));
-        }
-        bytes.extend_from_slice(self.part(kept..self.bytes.len()));
-        Ok(SpliceResult { bytes, changes })
-    }
-
     /// Refuses a text that takes the place of the whole file and has U+FFFD where the file has bytes that cannot be
     /// decoded.
     pub fn refuse_placeholders(&self, new: &str) -> Result<(), EditError> {
@@ -194,71 +167,6 @@ impl TextFile {
             Some(character) => Err(EditError::Unrecognised(character)),
             None => Ok(()),
         }
-    }
-
-    /// The smallest run of lines in `span` that differs between `old` and `new`, and the bytes that take its place.
-    fn one_change(
-        &self,
-        span: &Range<usize>,
-        old: &str,
-        new: &str,
-        own_end: LineEnd,
-    ) -> Result<(Range<usize>, Vec<u8>), EditError> {
-        let encoding = self.encoding();
-        let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
-        let shared = old.len().min(new.len()) - 1;
-        let head = old.iter().zip(&new).take(shared).take_while(|(a, b)| a == b).count();
-        let tails = old.iter().rev().zip(new.iter().rev());
-        let tail = tails.take(shared - head).take_while(|(a, b)| a == b).count();
-        let places = self.segments(span, &old)?;
-        let last = old.len() - 1 - tail;
-        let start = places.get(head).map_or(span.start, |p| p.start);
-        let end = places.get(last).map_or(span.end, |p| p.end);
-        let ends: Vec<LineEnd> = (head..last)
-            .filter_map(|at| Some(self.end_between(places.get(at)?.end, places.get(at + 1)?.start)))
-            .collect();
-        let usual = ends.last().copied().or_else(|| self.end_around(start, end)).unwrap_or(own_end);
-        let mut put = Vec::new();
-        for (at, segment) in new.get(head..new.len() - tail).unwrap_or_default().iter().enumerate() {
-            if at > 0 {
-                let line_end = ends.get(at - 1).copied().unwrap_or(usual);
-                put.extend_from_slice(&encoding.encode(line_end.as_str()).map_err(EditError::Unencodable)?);
-            }
-            put.extend_from_slice(&encoding.encode(segment).map_err(EditError::Unencodable)?);
-        }
-        Ok((start..end, put))
-    }
-
-    /// The position of each line of `old` in `span`.
-    fn segments(&self, span: &Range<usize>, old: &[&str]) -> Result<Vec<Range<usize>>, EditError> {
-        let mut at = span.start;
-        let mut places = Vec::with_capacity(old.len());
-        for segment in old {
-            let end = at + self.encoding().encode(segment).map_err(EditError::Unencodable)?.len();
-            places.push(at..end);
-            at = self.after_line_end(end).unwrap_or(end);
-        }
-        Ok(places)
-    }
-
-    fn end_between(&self, from: usize, to: usize) -> LineEnd {
-        if to - from > self.encoding().unit() { LineEnd::CrLf } else { LineEnd::Lf }
-    }
-
-    /// The line end for a change: that of its own last line, else of the line before, else of the first line of the
-    /// file.
-    fn end_around(&self, start: usize, end: usize) -> Option<LineEnd> {
-        let encoding = self.encoding();
-        let feed_at = |range: Range<usize>, rev: bool| {
-            let (bytes, base) = (self.part(range.clone()), range.start);
-            let mut all = feeds(bytes, encoding, base);
-            if rev { all.next_back() } else { all.next() }.map(|at| at + base)
-        };
-        let line_end = |feed: usize| {
-            let before = feed.checked_sub(encoding.unit()).map_or(&[][..], |at| self.part(at..feed));
-            if before == encoding.carriage_return() { LineEnd::CrLf } else { LineEnd::Lf }
-        };
-        feed_at(end..self.bytes.len(), false).or_else(|| feed_at(0..start, true)).map(line_end)
     }
 
     /// The position after the line end at `at`, if one is there.

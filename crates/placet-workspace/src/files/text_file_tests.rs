@@ -1,6 +1,7 @@
 #![allow(clippy::single_range_in_vec_init, reason = "a range of bytes or lines is one thing")]
 
 use super::*;
+use crate::Replacement;
 use proptest::prelude::*;
 
 fn file(bytes: &[u8]) -> TextFile {
@@ -11,7 +12,7 @@ fn edit(bytes: &[u8], old: &str, new: &str) -> Result<Vec<u8>, EditError> {
     let file = file(bytes);
     let spans = file.find(old, 10)?;
     assert_eq!(spans.len(), 1, "{old:?} in {:?}", String::from_utf8_lossy(bytes));
-    file.splice(&spans, old, new).map(|s| s.bytes)
+    file.splice(&spans, &Replacement::of_text(old, new)).map(|s| s.bytes)
 }
 
 #[test]
@@ -127,7 +128,7 @@ proptest! {
         // A legacy text may be taken for another one; its bytes must survive all the same.
         let spans = text.find("NEEDLE 7", 10).unwrap();
         prop_assert_eq!(&spans, &vec![at..end]);
-        let Ok(spliced) = text.splice(&spans, "NEEDLE 7", &new) else { return Ok(()) };
+        let Ok(spliced) = text.splice(&spans, &Replacement::of_text("NEEDLE 7", &new)) else { return Ok(()) };
         prop_assert!(spliced.bytes.starts_with(&bytes[..at]));
         prop_assert!(spliced.bytes.ends_with(&bytes[end..]));
         let put = text.encoding().decode(&spliced.bytes[at..spliced.bytes.len() - (bytes.len() - end)]).into_owned();
@@ -147,6 +148,6 @@ proptest! {
         let spans = text.find(&old, 100).unwrap();
         let here: Vec<_> = spans.into_iter().filter(|s| s.start == start).collect();
         prop_assert_eq!(here.len(), 1);
-        prop_assert_eq!(&text.splice(&here, &old, &old).unwrap().bytes, &bytes);
+        prop_assert_eq!(&text.splice(&here, &Replacement::of_text(&old, &old)).unwrap().bytes, &bytes);
     }
 }

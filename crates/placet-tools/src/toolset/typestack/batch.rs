@@ -190,7 +190,7 @@ fn operation(
             at: at.clone(),
             old: needed("sSearch")?,
             new: needed("sReplace")?,
-            how: ReplacePolicy::AllOrNone,
+            how: ReplacePolicy::Bytes,
         },
         other => return Err(TypestackError::UnknownMode(other.into())),
     };
