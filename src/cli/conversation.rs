@@ -402,7 +402,7 @@ impl CliTurn {
     /// Settles what is pending and writes the end of the turn. `last` ends what must have ended before that. The answer
     /// as text comes first, so that a person reads it above what was applied; JSON comes last, and says what was.
     fn end(self, agent: &Agent, options: &Options, last: impl FnOnce()) -> Result<u8, CliError> {
-        let code = code_for(&self.done.ending, self.done.refused);
+        let code = code_for(&self.done.ending, self.done.trouble);
         if self.format == OutputFormat::Text {
             let code = ended(self.done, Vec::new(), code)?;
             last();

@@ -2,6 +2,7 @@
 
 use crate::agent::TurnEnding;
 use crate::app::AppError;
+use crate::conversation::CallOutcome;
 use crate::session::SessionError;
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
@@ -170,7 +171,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// The exit code for a turn that ended so, in which calls were refused or not.
-pub(super) fn code_for(ending: &TurnEnding, refused: bool) -> u8 {
+pub(super) fn code_for(ending: &TurnEnding, trouble: Option<CallOutcome>) -> u8 {
     match ending {
         TurnEnding::Interrupted => INTERRUPTED,
         TurnEnding::Failed(_) | TurnEnding::NoAnswer(_) => PROVIDER,
@@ -179,7 +180,8 @@ pub(super) fn code_for(ending: &TurnEnding, refused: bool) -> u8 {
         | TurnEnding::Stuck { .. }
         | TurnEnding::RepeatedText { .. } => ERROR,
         TurnEnding::OverBudget { .. } | TurnEnding::Blocked { .. } => REFUSED,
-        _ if refused => REFUSED,
+        _ if trouble == Some(CallOutcome::Denied) => REFUSED,
+        _ if trouble.is_some() => ERROR,
         TurnEnding::Done | TurnEnding::CutAtLimit | TurnEnding::Refused => DONE,
     }
 }

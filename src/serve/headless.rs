@@ -22,8 +22,9 @@ pub enum HeadlessFormat {
 /// How a turn without a screen went. [`HeadlessTurn::end`] writes the end of it.
 pub struct HeadlessTurn {
     pub ending: TurnEnding,
-    /// A call was refused, or needed an answer that no person could give.
-    pub refused: bool,
+    /// A call was refused, or needed an answer that no person could give; or the call failed that a person wrote out, and
+    /// that no model can mend.
+    pub trouble: Option<CallOutcome>,
     /// Standard output could not be written; the turn was stopped.
     output: io::Result<()>,
     voice: Box<dyn TurnWriter + Send>,
@@ -63,13 +64,20 @@ pub async fn run(
             Box::new(json_output::StreamJsonWriter::new(session, agent.model().name.clone()))
         }
     };
-    let mut refused = false;
+    let written_out = matches!(start, TurnStart::Call { .. });
+    let mut trouble = None;
     let mut output = Ok(());
     let running = agent.run(start, events, stop.clone());
     let hearing = async {
         while let Some(event) = inbox.recv().await {
-            if let TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } = &event {
-                refused = true;
+            match &event {
+                TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } => {
+                    trouble = Some(CallOutcome::Denied);
+                }
+                TurnEvent::CallEnded { outcome: CallOutcome::Failed, .. } if written_out => {
+                    trouble = trouble.or(Some(CallOutcome::Failed));
+                }
+                _ => {}
             }
             if output.is_ok() {
                 output = voice.write_event(&event, out, side);
@@ -88,5 +96,5 @@ pub async fn run(
         }
     };
     let (ending, ()) = tokio::join!(running, hearing);
-    HeadlessTurn { ending, refused, output, voice }
+    HeadlessTurn { ending, trouble, output, voice }
 }

@@ -13,6 +13,7 @@ mod patch_stale;
 mod path_table;
 mod search_web;
 mod secrets;
+mod staged_paths;
 mod tool_command;
 mod tool_edit;
 mod tool_gate;

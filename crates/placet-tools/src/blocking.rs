@@ -72,13 +72,23 @@ impl ToolContext {
     }
 
     pub(super) fn resolve(&self, path: &str) -> Result<ResolvedPath, ToolError> {
+        self.mounted(path)?;
+        self.workspace.resolve(path).map_err(|e| self.path_error(&e))
+    }
+
+    /// The same for a path of [`crate::files::staged_files::StagedFiles`].
+    pub(super) fn resolve_staged(&self, path: &str) -> Result<ResolvedPath, ToolError> {
+        self.mounted(path)?;
+        self.workspace.resolve_staged(path).map_err(|e| self.path_error(&e))
+    }
+
+    fn mounted(&self, path: &str) -> Result<(), ToolError> {
         self.mounts.ready_for(path).map_err(|e| {
             ToolError::hint(
                 format!("`{path}` is in a store that cannot be used: {e}"),
                 "continue without it, and report that",
             )
-        })?;
-        self.workspace.resolve(path).map_err(|e| self.path_error(&e))
+        })
     }
 
     /// The workspace's error, with what to call next.

@@ -120,7 +120,7 @@ enum FailurePolicy {
 }
 
 fn operation(step: OperationArgs, env: &ToolContext) -> Result<FileOperation, ToolError> {
-    let at = env.resolve(&step.path)?;
+    let at = env.resolve_staged(&step.path)?;
     let needed = |value: Option<String>, name: &str| {
         value.ok_or_else(|| ToolError::new(format!("`{name}` is missing")))
     };
@@ -144,8 +144,12 @@ fn operation(step: OperationArgs, env: &ToolContext) -> Result<FileOperation, To
             how: if step.replace_all == Some(true) { ReplacePolicy::All } else { ReplacePolicy::One },
         },
         OperationKind::Delete => FileOperation::Delete { at },
-        OperationKind::Move => FileOperation::Move { from: at, to: env.resolve(&needed(step.to, "to")?)? },
-        OperationKind::Copy => FileOperation::Copy { from: at, to: env.resolve(&needed(step.to, "to")?)? },
+        OperationKind::Move => {
+            FileOperation::Move { from: at, to: env.resolve_staged(&needed(step.to, "to")?)? }
+        }
+        OperationKind::Copy => {
+            FileOperation::Copy { from: at, to: env.resolve_staged(&needed(step.to, "to")?)? }
+        }
     })
 }
 

@@ -1,7 +1,8 @@
 //! Staged files: the files as a call would leave them, worked out in memory and written together.
 //!
 //! A call with several steps or several files (a patch, a batch of operations) makes its steps here. Later steps see
-//! the results of earlier steps. Nothing on disk changes before [`StagedFiles::commit`], which writes all the changes
+//! the results of earlier steps, also where a file became a directory or the reverse: a path is what the call has made
+//! of it, and what the disk has only as long as the call has not touched it. Nothing on disk changes before [`StagedFiles::commit`], which writes all the changes
 //! or none.
 
 use crate::{DiffText, ToolContext, ToolError};
@@ -13,7 +14,8 @@ use placet_workspace::{
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest file that can be staged, in bytes.
@@ -49,6 +51,8 @@ pub(crate) struct StagedFile {
     hash: Option<Hash>,
     /// The former path of the content, if the file was copied or renamed.
     origin: Option<PathBuf>,
+    /// The path was a directory whose files the call has all removed.
+    was_directory: bool,
     /// The content is a copy: the file that it was copied from still has it, or loses it by an operation of its own.
     copied: bool,
     /// Lines of a content of this path that the call's answer prints.
@@ -56,6 +60,10 @@ pub(crate) struct StagedFile {
 }
 
 impl StagedFile {
+    fn is_file(&self) -> bool {
+        self.now != StagedState::Absent
+    }
+
     pub(crate) fn changed(&self) -> bool {
         self.was != self.now
     }
@@ -162,16 +170,27 @@ impl StagedFiles {
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let source = self.leaf(env, from, consent)?.clone();
+        self.receive(env, StagedFile { copied: true, ..source }, to, consent)
+    }
+
+    /// Puts what `source` has at another path, where nothing is.
+    fn receive(
+        &mut self,
+        env: &ToolContext,
+        source: StagedFile,
+        to: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
         if source.now == StagedState::Absent {
-            return Err(WorkspaceError::Missing(from.path.clone()));
+            return Err(WorkspaceError::Missing(source.at.path));
         }
         let target = self.leaf(env, to, consent)?;
         if target.now != StagedState::Absent {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
         target.now = source.now;
-        target.origin = source.origin.or_else(|| Some(from.path.clone()));
-        (target.copied, target.printed) = (true, source.printed);
+        target.origin = source.origin.or(Some(source.at.path));
+        (target.copied, target.printed) = (source.copied, source.printed);
         Ok(())
     }
 
@@ -183,10 +202,17 @@ impl StagedFiles {
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, from)?;
-        let copied = self.leaf(env, from, consent)?.copied;
-        self.copy(env, from, to, consent)?;
-        self.leaf(env, to, consent)?.copied = copied;
-        self.remove(env, from, consent)
+        if from.path == to.path {
+            return Err(WorkspaceError::Exists(to.path.clone()));
+        }
+        let source = self.leaf(env, from, consent)?;
+        let (moved, left) = (source.clone(), std::mem::take(&mut source.now));
+        // The new path may be below the old one, or above it.
+        let received = self.receive(env, moved, to, consent);
+        if received.is_err() {
+            self.leaf(env, from, consent)?.now = left;
+        }
+        received
     }
 
     /// Sets the bits of `chmod` that git records: whether a file is executable.
@@ -250,7 +276,7 @@ impl StagedFiles {
         env: &ToolContext,
         permit: &Permit,
     ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
-        let batch: Vec<FileRewrite> = self.changes().map(rewrite).collect();
+        let batch: Vec<FileRewrite> = self.changes().map(|leaf| self.rewrite(leaf)).collect();
         let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
         let written = env.workspace.write_all(&batch, permit)?;
         for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
@@ -283,17 +309,94 @@ impl StagedFiles {
         consent: OpenConsent<'_>,
     ) -> Result<&mut StagedFile, WorkspaceError> {
         self.shown = OnceCell::new();
-        let leaf = match self.leaves.entry(at.path.clone()) {
-            std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
-            std::collections::btree_map::Entry::Vacant(empty) => empty,
+        if let Some(file) = at.path.ancestors().skip(1).find(|dir| self.is_made(dir)) {
+            return Err(WorkspaceError::NotDirectory(file.to_path_buf()));
+        }
+        if self.below(&at.path).any(StagedFile::is_file) {
+            return Err(WorkspaceError::Directory(at.path.clone()));
+        }
+        if !self.leaves.contains_key(&at.path) {
+            let leaf = self.loaded(env, at, consent)?;
+            self.leaves.insert(at.path.clone(), leaf);
+        }
+        self.leaves.get_mut(&at.path).ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
+    }
+
+    /// What is on disk at a path that no step has named yet.
+    fn loaded(
+        &self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<StagedFile, WorkspaceError> {
+        if let Some(file) = at.below_file.as_ref().filter(|file| !self.is_removed(file)) {
+            return Err(WorkspaceError::NotDirectory(file.clone()));
+        }
+        let absent = |was_directory| StagedFile {
+            at: at.clone(),
+            was: StagedState::Absent,
+            now: StagedState::Absent,
+            hash: None,
+            origin: None,
+            was_directory,
+            copied: false,
+            printed: None,
         };
-        let (was, hash) = match env.workspace.load(at, consent, LARGEST) {
-            Ok((bytes, hash)) => (StagedState::File { bytes, attrs: attrs(env, at, consent)? }, Some(hash)),
-            Err(WorkspaceError::Missing(_)) => (StagedState::Absent, None),
-            Err(e) => return Err(e),
+        if at.below_file.is_some() {
+            return Ok(absent(false));
+        }
+        match env.workspace.load(at, consent, LARGEST) {
+            Ok((bytes, hash)) => {
+                let was = StagedState::File { bytes, attrs: attrs(env, at, consent)? };
+                Ok(StagedFile { now: was.clone(), was, hash: Some(hash), ..absent(false) })
+            }
+            Err(WorkspaceError::Missing(_)) => Ok(absent(false)),
+            Err(WorkspaceError::Directory(_)) if self.empties(env, at)? => Ok(absent(true)),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// True if the call has removed everything in a directory, but for the directories that this leaves empty.
+    fn empties(&self, env: &ToolContext, at: &ResolvedPath) -> Result<bool, WorkspaceError> {
+        if self.below(&at.path).next().is_none() {
+            return Ok(false);
+        }
+        let entries = env.workspace.entries_below(&at.path)?;
+        Ok(entries.iter().all(|(path, is_dir)| match is_dir {
+            true => self.below(path).next().is_some(),
+            false => self.is_removed(path),
+        }))
+    }
+
+    fn below<'d>(&'d self, dir: &'d Path) -> impl Iterator<Item = &'d StagedFile> {
+        let rest = self.leaves.range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded));
+        rest.take_while(move |(path, _)| path.starts_with(dir)).map(|(_, leaf)| leaf)
+    }
+
+    fn is_made(&self, path: &Path) -> bool {
+        self.leaves.get(path).is_some_and(StagedFile::is_file)
+    }
+
+    fn is_removed(&self, path: &Path) -> bool {
+        self.leaves.get(path).is_some_and(|leaf| leaf.changed() && !leaf.is_file())
+    }
+
+    fn rewrite(&self, leaf: &StagedFile) -> FileRewrite {
+        let before = match (leaf.hash, leaf.was_directory) {
+            (Some(hash), _) => ExpectedContent::Content(hash),
+            (None, true) => ExpectedContent::EmptiedDirectory,
+            (None, false) => ExpectedContent::Absent,
         };
-        let (at, now) = (at.clone(), was.clone());
-        Ok(leaf.insert(StagedFile { at, now, was, hash, origin: None, copied: false, printed: None }))
+        let after = match &leaf.now {
+            StagedState::Absent if self.below(&leaf.at.path).any(StagedFile::is_file) => {
+                RewriteAction::Directory
+            }
+            StagedState::Absent => RewriteAction::Gone,
+            StagedState::File { bytes, attrs } => {
+                RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() }
+            }
+        };
+        FileRewrite { at: leaf.at.clone(), before, after }
     }
 }
 
@@ -354,17 +457,6 @@ pub(crate) fn in_words(env: &ToolContext, error: &WorkspaceError) -> ToolError {
     }
 }
 
-fn rewrite(leaf: &StagedFile) -> FileRewrite {
-    let before = leaf.hash.map_or(ExpectedContent::Absent, ExpectedContent::Content);
-    let after = match &leaf.now {
-        StagedState::Absent => RewriteAction::Gone,
-        StagedState::File { bytes, attrs } => {
-            RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() }
-        }
-    };
-    FileRewrite { at: leaf.at.clone(), before, after }
-}
-
 fn attrs(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -405,5 +497,5 @@ pub(crate) fn is_link(env: &ToolContext, at: &ResolvedPath) -> Result<bool, Work
     let written = std::path::Path::new(&at.written);
     let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(false) };
     let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };
-    Ok(env.workspace.resolve(&parent)?.path.join(name) != at.path)
+    Ok(env.workspace.resolve_staged(&parent)?.path.join(name) != at.path)
 }

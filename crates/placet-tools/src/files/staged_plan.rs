@@ -28,12 +28,17 @@ pub(crate) type StagingFn = Box<
     dyn Fn(&ToolContext, &mut StagedFiles, OpenConsent<'_>) -> Result<StagedReport, ToolError> + Send + Sync,
 >;
 
+/// The text of an error that no step of the call has for itself: the files changed since, the disk is full.
+pub(crate) type FailureFn = Box<dyn Fn(&ToolError) -> String + Send + Sync>;
+
 pub(crate) struct StagedPlan {
     title: String,
     reach: Vec<Access>,
     /// The text that is shown while a path outside may not be read yet.
     unseen: String,
     work: StagingFn,
+    /// Words a failure of the write in the form of the tool set.
+    failing: Option<FailureFn>,
     worked: Option<(StagedFiles, StagedReport)>,
 }
 
@@ -52,7 +57,12 @@ impl StagedPlan {
                 reach.push(one);
             }
         }
-        StagedPlan { title, reach, unseen, work, worked: None }
+        StagedPlan { title, reach, unseen, work, failing: None, worked: None }
+    }
+
+    #[must_use]
+    pub(crate) fn failing(self, words: FailureFn) -> StagedPlan {
+        StagedPlan { failing: Some(words), ..self }
     }
 
     fn work_out(
@@ -74,7 +84,10 @@ impl StagedPlan {
             Some(worked) => worked,
             None => self.work_out(env, OpenConsent::Permit(permit))?,
         };
-        let written = draft.commit(env, permit).map_err(|e| in_words(env, &e))?;
+        let written = draft.commit(env, permit).map_err(|e| {
+            let error = in_words(env, &e);
+            self.failing.as_ref().map_or(error.clone(), |words| ToolError::worded(words(&error)))
+        })?;
         // A longer answer goes to a scratchpad, where the model has not seen it.
         if worked.text.len() <= env.limits.inline() {
             draft.credit(env);

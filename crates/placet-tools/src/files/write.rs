@@ -249,7 +249,7 @@ impl WritePlan {
         let path = env.workspace.shown(&at.path);
         let lines = work.counts;
         let mut text = match work.before {
-            ExpectedContent::Absent => {
+            ExpectedContent::Absent | ExpectedContent::EmptiedDirectory => {
                 let (bytes, added) = (count::of(work.after.len(), "byte"), count::of(lines.0, "line"));
                 format!("created {path}: {bytes}, +{added}")
             }

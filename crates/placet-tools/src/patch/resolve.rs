@@ -70,7 +70,7 @@ pub(crate) fn steps(
 }
 
 fn at_path(patch: FilePatch, path: &str, env: &ToolContext) -> Result<ResolvedFilePatch, ToolError> {
-    let at = env.resolve(path)?;
+    let at = env.resolve_staged(path)?;
     let kind = match patch.kind {
         FilePatchKind::Edit if !at.exists && patch.starts_from_nothing() => FilePatchKind::Create,
         FilePatchKind::Edit if !at.exists => return Err(env.path_error(&WorkspaceError::Missing(at.path))),
@@ -189,7 +189,7 @@ fn existing(
 }
 
 fn inside(name: &str, env: &ToolContext) -> Result<ResolvedPath, ToolError> {
-    let at = env.resolve(name)?;
+    let at = env.resolve_staged(name)?;
     if at.place != AccessLocation::Outside {
         return Ok(at);
     }

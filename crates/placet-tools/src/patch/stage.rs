@@ -13,7 +13,7 @@ use placet_text::text::patch::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
     PatchLineKind, PatchedContent, apply,
 };
-use placet_workspace::{EditError, OpenConsent, ResolvedPath, TextFile};
+use placet_workspace::{EditError, OpenConsent, ResolvedPath, TextFile, WorkspaceError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,25 +113,27 @@ impl<'w> PatchStaging<'w> {
         Ok(PatchStaging { options, env, draft, consent, sources, leaving, now, origins, modes, done })
     }
 
-    fn held(&mut self, at: &ResolvedPath) -> Result<StagedState, ToolError> {
+    fn held(&mut self, at: &ResolvedPath) -> Result<StagedState, WorkspaceError> {
         if let Some((_, held)) = self.now.get(&at.path) {
             return Ok(held.clone());
         }
-        self.draft.held(self.env, at, self.consent).cloned().map_err(|e| in_words(self.env, &e))
+        self.draft.held(self.env, at, self.consent).cloned()
     }
 
     fn step(&mut self, step: &ResolvedFilePatch) -> Result<(), ToolError> {
+        let env = self.env;
+        let fail = |e: WorkspaceError| in_words(env, &e);
         let old = match (&step.from, step.kind) {
             (None, _) => StagedState::Absent,
             (Some(from), FilePatchKind::Rename | FilePatchKind::Copy) => match self.sources.get(&from.path) {
                 Some(held @ StagedState::File { .. }) => held.clone(),
                 // The patch itself made the file.
-                _ => self.held(from)?,
+                _ => self.held(from).map_err(fail)?,
             },
-            (Some(from), _) => self.held(from)?,
+            (Some(from), _) => self.held(from).map_err(fail)?,
         };
         if let (Some(from), StagedState::Absent) = (&step.from, &old) {
-            return Err(self.env.path_error(&placet_workspace::WorkspaceError::Missing(from.path.clone())));
+            return Err(fail(WorkspaceError::Missing(from.path.clone())));
         }
         if step.kind != FilePatchKind::Edit
             && let Some(to) = &step.to
@@ -156,8 +158,16 @@ impl<'w> PatchStaging<'w> {
     fn free(&mut self, step: &ResolvedFilePatch, to: &ResolvedPath) -> Result<(), ToolError> {
         let same = step.from.as_ref().is_some_and(|from| from.path == to.path);
         let leaves = !self.now.contains_key(&to.path) && self.leaving.contains(&to.path);
-        if same || leaves || self.held(to)? == StagedState::Absent {
+        if same || leaves {
             return Ok(());
+        }
+        match self.held(to) {
+            Ok(StagedState::File { .. }) => {}
+            // Only the removals of the whole patch show whether the place is free.
+            Ok(StagedState::Absent) | Err(WorkspaceError::NotDirectory(_) | WorkspaceError::Directory(_)) => {
+                return Ok(());
+            }
+            Err(e) => return Err(in_words(self.env, &e)),
         }
         let name = self.env.workspace.shown(&to.path);
         let hint = match step.kind {

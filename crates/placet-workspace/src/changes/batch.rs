@@ -3,6 +3,7 @@
 use crate::files::open::OpenConsent;
 use crate::{ExpectedContent, FileAttrs, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
 use placet_permission::{Permit, WritePolicy};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What becomes of one path of a batch.
@@ -13,6 +14,13 @@ pub struct FileRewrite {
     pub after: RewriteAction,
 }
 
+impl FileRewrite {
+    /// A file becomes a directory, or a directory a file.
+    pub(crate) fn changes_kind(&self) -> bool {
+        self.before == ExpectedContent::EmptiedDirectory || matches!(self.after, RewriteAction::Directory)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum RewriteAction {
     /// A file with this content; without `attrs` it keeps those it has, or gets those of a new file.
@@ -21,6 +29,8 @@ pub enum RewriteAction {
         attrs: Option<FileAttrs>,
     },
     Gone,
+    /// The file goes, and a directory for other files of the batch takes its place.
+    Directory,
 }
 
 impl Workspace {
@@ -58,6 +68,11 @@ impl Workspace {
             return Err(WorkspaceError::ReadOnly(path));
         };
         Ok(vec![self.write(at, permit, bytes, *before)?])
+    }
+
+    /// Every entry below a directory, as the view has it, deepest first, and whether it is a directory.
+    pub fn entries_below(&self, dir: &Path) -> Result<Vec<(PathBuf, bool)>, WorkspaceError> {
+        crate::view::entries_below(self.view(), dir).map_err(|e| WorkspaceError::from_io(dir, e))
     }
 
     /// What is at a path, as the view has it: its kind, content hash and attributes.

@@ -32,6 +32,8 @@ pub enum ExpectedContent {
     Absent,
     /// The content with this hash.
     Content(Hash),
+    /// A directory, of which the same batch removes every file.
+    EmptiedDirectory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,13 +118,15 @@ impl Workspace {
             return Err(WorkspaceError::Directory(at.path.clone()));
         };
         let dir = match before {
-            ExpectedContent::Absent => make_dirs(parent)?,
+            ExpectedContent::Absent | ExpectedContent::EmptiedDirectory => make_dirs(parent)?,
             ExpectedContent::Content(_) => dir_at(parent)?,
         };
         let hash = blake3::hash(&bytes);
         let target = WriteTarget { dir, name, path: &at.path };
         let in_place = match before {
-            ExpectedContent::Absent => target.create(&bytes, hash).map(|()| false),
+            ExpectedContent::Absent | ExpectedContent::EmptiedDirectory => {
+                target.create(&bytes, hash).map(|()| false)
+            }
             ExpectedContent::Content(before) => target.replace(&bytes, hash, before),
         }?;
         Ok(WriteOutcome { hash, in_place, held: false })

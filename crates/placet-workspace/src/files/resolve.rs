@@ -3,7 +3,7 @@
 //! Unlike `realpath` this also resolves what does not exist yet, by its deepest existing directory, so that a new
 //! file below a link that leads outside is known to be outside. What it returns contains no link and no `..`.
 
-use super::symlinks::real_path;
+use super::symlinks::{RealPath, real_path};
 pub(crate) use super::symlinks::{own_without_links, without_links};
 use crate::repository::flat;
 use crate::{LayerKind, Workspace, WorkspaceError};
@@ -27,6 +27,8 @@ pub struct ResolvedPath {
     /// As it was written in the call.
     pub written: String,
     pub exists: bool,
+    /// The file that is where the path needs a directory: see [`Workspace::resolve_staged`].
+    pub below_file: Option<PathBuf>,
 }
 
 impl ResolvedPath {
@@ -42,30 +44,47 @@ impl ResolvedPath {
 impl Workspace {
     /// Resolves a path from a call: absolute, relative to the working directory, or below `~/`. Touches no content.
     pub fn resolve(&self, written: &str) -> Result<ResolvedPath, WorkspaceError> {
+        let at = self.resolve_staged(written)?;
+        match at.below_file {
+            Some(file) => Err(WorkspaceError::NotDirectory(file)),
+            None => Ok(at),
+        }
+    }
+
+    /// The same for a call of several steps: a file that is in the way of a path now may be gone before the step that
+    /// names the path.
+    pub fn resolve_staged(&self, written: &str) -> Result<ResolvedPath, WorkspaceError> {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
         }
         let given = self.expand(written)?;
         let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));
-        let (path, exists) = match (self.as_listed(&given), literal) {
-            (Some(listed), Ok((_, false)) | Err(_)) => listed,
+        let found = match (self.as_listed(&given), literal) {
+            (Some(listed), Ok(RealPath { exists: false, .. }) | Err(_)) => listed,
             (_, found) => found?,
         };
+        let RealPath { path, exists, below_file } = found;
         let bytes = path.as_os_str().len();
         if bytes > LONGEST {
             return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
         }
-        Ok(ResolvedPath { place: self.place_of_call(&path), path, written: written.into(), exists })
+        Ok(ResolvedPath {
+            place: self.place_of_call(&path),
+            path,
+            written: written.into(),
+            exists,
+            below_file,
+        })
     }
 
     /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be
     /// written otherwise in JSON.
-    fn as_listed(&self, given: &Path) -> Option<(PathBuf, bool)> {
+    fn as_listed(&self, given: &Path) -> Option<RealPath> {
         let listed = self.cwd().join(read_back(given)?);
-        let (path, exists) = real_path(&listed, &|path| self.real(path)).ok()?;
+        let found = real_path(&listed, &|path| self.real(path)).ok().filter(|f| f.below_file.is_none())?;
         let is_in = |path: &Path| path.parent().is_some_and(|dir| self.is_dir(dir));
         // A new file goes where a directory is that lists show so.
-        (exists || is_in(&path) && !is_in(&self.cwd().join(given))).then_some((path, exists))
+        (found.exists || is_in(&found.path) && !is_in(&self.cwd().join(given))).then_some(found)
     }
 
     /// The path of a pending change that a person names, by the names alone: a link is itself and never its target. The

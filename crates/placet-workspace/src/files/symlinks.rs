@@ -12,7 +12,7 @@ pub(super) const MOST_LINKS: usize = 40;
 
 /// `path` with every link in it followed, as far as it exists.
 pub(crate) fn without_links(path: &Path) -> PathBuf {
-    real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
+    real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |found| found.path)
 }
 
 /// The same for a path of placet's own files, whose directories are looked up once in a process: each view asks for four
@@ -42,12 +42,20 @@ pub(crate) fn own_without_links(path: &Path) -> PathBuf {
     }
 }
 
-/// The absolute path `from` without links, and whether it exists. `real` returns the place of a path's own entry, or
-/// that there is none.
+/// A path without links.
+pub(super) struct RealPath {
+    pub(super) path: PathBuf,
+    pub(super) exists: bool,
+    /// The file that is where the path needs a directory.
+    pub(super) below_file: Option<PathBuf>,
+}
+
+/// The absolute path `from` without links. `real` returns the place of a path's own entry, or that there is none.
 pub(super) fn real_path(
     from: &Path,
     real_of: &dyn Fn(&Path) -> io::Result<Option<PathBuf>>,
-) -> Result<(PathBuf, bool), WorkspaceError> {
+) -> Result<RealPath, WorkspaceError> {
+    let absent = |path, below_file| RealPath { path, exists: false, below_file };
     let mut todo: Vec<OsString> = Vec::new();
     push_parts(&mut todo, from);
     let mut real = PathBuf::from("/");
@@ -59,7 +67,7 @@ pub(super) fn real_path(
         }
         let next = real.join(&part);
         let lies = real_of(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
-        let Some(lies) = lies else { return missing(next, todo).map(|p| (p, false)) };
+        let Some(lies) = lies else { return missing(next, todo).map(|p| absent(p, None)) };
         match fs::symlink_metadata(&lies) {
             Ok(meta) if meta.file_type().is_symlink() => {
                 links += 1;
@@ -74,15 +82,17 @@ pub(super) fn real_path(
             }
             Ok(meta) => {
                 if !meta.is_dir() && !todo.is_empty() {
-                    return Err(WorkspaceError::NotDirectory(next));
+                    return missing(next.clone(), todo).map(|p| absent(p, Some(next)));
                 }
                 real = next;
             }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return missing(next, todo).map(|p| (p, false)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return missing(next, todo).map(|p| absent(p, None));
+            }
             Err(e) => return Err(WorkspaceError::from_io(&next, e)),
         }
     }
-    Ok((real, true))
+    Ok(RealPath { path: real, exists: true, below_file: None })
 }
 
 /// Nothing below a missing directory can be a link, so the rest is taken as it is; `..` there means nothing.

@@ -5,7 +5,7 @@ use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
 use super::layer::Layer;
 use super::stack::node_at;
-use super::stage::{LayerTempFile, expect};
+use super::stage::{LayerTempFile, expect, file_attrs};
 use crate::changes::batch::{FileRewrite, RewriteAction};
 use crate::files::path_state::{PathState, WritableDirGuard};
 use crate::history::origin::{ChangeOrigin, WriteContext};
@@ -18,7 +18,51 @@ use std::sync::Arc;
 /// One path of a batch that is being added to the pending layers.
 enum StagedBatchItem {
     Content(LayerTempFile),
-    Gone { index: usize, rel: PathBuf, now: PathState },
+    Gone {
+        index: usize,
+        rel: PathBuf,
+        now: PathState,
+    },
+    /// New content whose place is free only after the removals of the batch.
+    Late(FileRewrite),
+}
+
+impl StagedBatchItem {
+    /// Removals come first, the deepest ones before the directories that they leave empty.
+    fn order(&self) -> (u8, std::cmp::Reverse<usize>) {
+        match self {
+            StagedBatchItem::Gone { rel, .. } => (0, std::cmp::Reverse(rel.components().count())),
+            StagedBatchItem::Content(_) => (1, std::cmp::Reverse(0)),
+            StagedBatchItem::Late(_) => (2, std::cmp::Reverse(0)),
+        }
+    }
+}
+
+/// Every entry below a directory, as the view has it, deepest first, and whether it is a directory.
+pub(crate) fn entries_below(view: Option<&View>, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    let dirs = view.map_or_else(|| Ok(vec![dir.to_path_buf()]), |view| view.dirs(dir))?;
+    let mut names = std::collections::BTreeSet::new();
+    for real in dirs {
+        for entry in std::fs::read_dir(real)? {
+            names.insert(entry?.file_name());
+        }
+    }
+    let mut found = Vec::new();
+    for path in names.into_iter().map(|name| dir.join(name)) {
+        let real = view.map_or_else(|| Ok(Some(path.clone())), |view| view.real(&path))?;
+        let Some(real) = real else { continue };
+        let is_dir = std::fs::symlink_metadata(real)?.is_dir();
+        if is_dir {
+            found.append(&mut entries_below(view, &path)?);
+        }
+        found.push((path, is_dir));
+    }
+    Ok(found)
+}
+
+pub(super) fn directories_below(view: Option<&View>, dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = entries_below(view, dir)?.into_iter();
+    Ok(entries.filter_map(|(path, is_dir)| is_dir.then_some(path)).collect())
 }
 
 impl View {
@@ -40,18 +84,15 @@ impl View {
         let Some(first) = batch.first() else { return Ok(Vec::new()) };
         let fail = |e: io::Error| WorkspaceError::from_io(&first.at.path, e);
         self.drop_scratch().map_err(fail)?;
-        let (mut steps, mut holding, mut held) = (Vec::new(), Vec::new(), Vec::new());
-        for one in batch {
-            let path = &one.at.path;
-            let is_written = matches!(one.after, RewriteAction::Content { .. });
-            let hold = self.must_stay_pending(path, writer.landing)?
-                || is_written && self.changes_other_names(path, writer.landing);
-            held.push(hold);
+        let (mut steps, mut holding) = (Vec::new(), Vec::new());
+        let held = self.held_of(batch, writer.landing)?;
+        for (one, hold) in batch.iter().zip(&held) {
             match hold {
-                false => self.file_apply_steps(path, one.before, &one.after, &mut steps)?,
-                true => holding.push(self.prepare_pending(one, writer.origin.as_ref())?),
+                false => self.file_apply_steps(&one.at.path, one.before, &one.after, &mut steps)?,
+                true => self.prepare_pending(one, writer.origin.as_ref(), &mut holding)?,
             }
         }
+        holding.sort_by_key(StagedBatchItem::order);
         let in_place = match steps.is_empty() {
             true => Vec::new(),
             false => {
@@ -65,12 +106,28 @@ impl View {
         let written = batch.iter().zip(held).map(|(one, held)| WriteOutcome {
             hash: match &one.after {
                 RewriteAction::Content { bytes, .. } => blake3::hash(bytes),
-                RewriteAction::Gone => blake3::hash(b""),
+                RewriteAction::Gone | RewriteAction::Directory => blake3::hash(b""),
             },
             in_place: in_place.contains(&one.at.path),
             held,
         });
         Ok(written.collect())
+    }
+
+    /// Which paths stay pending. If files become directories, or directories files, the paths depend on each other: all
+    /// of them stay pending, or none.
+    fn held_of(&self, batch: &[FileRewrite], landing: WritePolicy) -> Result<Vec<bool>, WorkspaceError> {
+        let holds = |one: &FileRewrite| {
+            let is_written = matches!(one.after, RewriteAction::Content { .. });
+            let path = &one.at.path;
+            Ok(self.must_stay_pending(path, landing)?
+                || is_written && self.changes_other_names(path, landing))
+        };
+        let held = batch.iter().map(holds).collect::<Result<Vec<bool>, WorkspaceError>>()?;
+        if !batch.iter().any(FileRewrite::changes_kind) || !held.contains(&true) {
+            return Ok(held);
+        }
+        Ok(batch.iter().map(|one| self.locate(&one.at.path).is_some()).collect())
     }
 
     /// True when a change to this path stays pending and is not applied at once.
@@ -103,26 +160,50 @@ impl View {
         &self,
         one: &FileRewrite,
         by: Option<&Arc<ChangeOrigin>>,
-    ) -> Result<StagedBatchItem, WorkspaceError> {
+        holding: &mut Vec<StagedBatchItem>,
+    ) -> Result<(), WorkspaceError> {
         let path = &one.at.path;
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.clone()))?;
         let now = self.stack(index, 0).node(&rel).map_err(fail)?;
         expect(path, one.before, &now)?;
         match &one.after {
+            RewriteAction::Content { .. } if now.is_directory() || one.at.below_file.is_some() => {
+                for dir in directories_below(Some(self), path).map_err(fail)? {
+                    let (index, rel) =
+                        self.locate(&dir).ok_or_else(|| WorkspaceError::Outside(dir.clone()))?;
+                    let now = self.stack(index, 0).node(&rel).map_err(fail)?;
+                    holding.push(StagedBatchItem::Gone { index, rel, now });
+                }
+                holding.push(StagedBatchItem::Late(one.clone()));
+            }
             RewriteAction::Content { bytes, attrs } => {
                 let attrs = attrs.as_ref().or_else(|| now.attrs());
-                self.stage_pending((index, &rel), bytes, &now, attrs, by)
-                    .map(StagedBatchItem::Content)
-                    .map_err(fail)
+                let staged = self.stage_pending((index, &rel), bytes, &now, attrs, by).map_err(fail)?;
+                holding.push(StagedBatchItem::Content(staged));
             }
-            RewriteAction::Gone => Ok(StagedBatchItem::Gone { index, rel, now }),
+            RewriteAction::Gone | RewriteAction::Directory => {
+                holding.push(StagedBatchItem::Gone { index, rel, now });
+            }
         }
+        Ok(())
+    }
+
+    fn place_late(&self, one: &FileRewrite, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
+        let (Some((index, rel)), RewriteAction::Content { bytes, attrs }) =
+            (self.locate(&one.at.path), &one.after)
+        else {
+            return Ok(());
+        };
+        let now = self.stack(index, 0).node(&rel)?;
+        let attrs = attrs.as_ref().or_else(|| file_attrs(&now));
+        self.stage_pending((index, &rel), bytes, &now, attrs, by)?.place()
     }
 
     fn place_held(&self, one: StagedBatchItem, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
         let (index, rel, now) = match one {
             StagedBatchItem::Content(staged) => return staged.place(),
+            StagedBatchItem::Late(one) => return self.place_late(&one, by),
             StagedBatchItem::Gone { index, rel, now } => (index, rel, now),
         };
         let (dir, name) = self.pending_dir(index, &rel, &now, by)?;

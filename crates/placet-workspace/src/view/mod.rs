@@ -11,6 +11,7 @@ mod asked;
 mod background;
 mod base;
 mod batch;
+pub(crate) use batch::entries_below;
 mod change_reader;
 mod check_kept;
 mod check_output;

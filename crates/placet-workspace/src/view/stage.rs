@@ -3,6 +3,7 @@
 use super::super::apply::{ApplyError, ApplyStep, ContentSource, RepositoryTransaction, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
 use super::base::{BaseIndex, BaseRecord};
+use super::batch::directories_below;
 use super::layer::{Layer, LayerLookup, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};
@@ -79,7 +80,7 @@ impl View {
     ) -> Result<(), WorkspaceError> {
         let now = match before {
             ExpectedContent::Content(hash) => super::state_at::node_assuming(path, hash),
-            ExpectedContent::Absent => node_at(path),
+            ExpectedContent::Absent | ExpectedContent::EmptiedDirectory => node_at(path),
         };
         let now = now.map_err(|e| WorkspaceError::from_io(path, e))?;
         expect(path, before, &now)?;
@@ -87,19 +88,37 @@ impl View {
             crate::files::atomic_write::refuse_read_only(path, attrs.mode)?;
         }
         let unread = matches!(before, ExpectedContent::Content(_));
-        let RewriteAction::Content { bytes, attrs } = after else {
-            let gone = step(path.to_path_buf(), now, PathState::Absent, ContentSource::Nothing);
-            steps.push(ApplyStep { unread, ..gone });
-            return Ok(());
+        let (bytes, attrs) = match after {
+            RewriteAction::Content { bytes, attrs } => (bytes, attrs),
+            RewriteAction::Gone | RewriteAction::Directory => {
+                let left = match after {
+                    RewriteAction::Directory => new_directory(),
+                    _ => PathState::Absent,
+                };
+                let gone = step(path.to_path_buf(), now, left, ContentSource::Nothing);
+                steps.push(ApplyStep { unread, ..gone });
+                return Ok(());
+            }
         };
-        for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
-            if steps.iter().all(|known| *known.path != *dir) {
-                let after = PathState::Directory { attrs: FileAttrs::of_new_directory() };
-                steps.push(step(dir.to_path_buf(), PathState::Absent, after, ContentSource::Nothing));
+        if now.is_directory() {
+            let fail = |e| WorkspaceError::from_io(path, e);
+            for dir in directories_below(Some(self), path).map_err(fail)? {
+                let before = node_at(&dir).map_err(fail)?;
+                steps.push(step(dir, before, PathState::Absent, ContentSource::Nothing));
             }
         }
-        let fresh = now.is_absent() && attrs.is_none();
-        let attrs = attrs.clone().or_else(|| now.attrs().cloned()).unwrap_or_default();
+        for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
+            if steps.iter().all(|known| *known.path != *dir) {
+                steps.push(step(
+                    dir.to_path_buf(),
+                    PathState::Absent,
+                    new_directory(),
+                    ContentSource::Nothing,
+                ));
+            }
+        }
+        let fresh = !now.is_file() && attrs.is_none();
+        let attrs = attrs.clone().or_else(|| file_attrs(&now).cloned()).unwrap_or_default();
         let after = PathState::File { hash: blake3::hash(bytes), size: bytes.len() as u64, attrs };
         steps.push(ApplyStep {
             fresh,
@@ -362,11 +381,22 @@ impl View {
     }
 }
 
+fn new_directory() -> PathState {
+    PathState::Directory { attrs: FileAttrs::of_new_directory() }
+}
+
+/// What a file that takes the place of `now` keeps of it: nothing of a directory.
+pub(super) fn file_attrs(now: &PathState) -> Option<&FileAttrs> {
+    now.attrs().filter(|_| !now.is_directory())
+}
+
 /// Fails unless the present state is `before`.
 pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> Result<(), WorkspaceError> {
     let path = || path.to_path_buf();
     match (before, now) {
         (ExpectedContent::Absent, PathState::Absent) => Ok(()),
+        (ExpectedContent::EmptiedDirectory, PathState::Directory { .. }) => Ok(()),
+        (ExpectedContent::EmptiedDirectory, _) => Err(WorkspaceError::Raced(path())),
         (ExpectedContent::Absent, _) => Err(WorkspaceError::Exists(path())),
         (ExpectedContent::Content(expected), PathState::File { hash, attrs, .. }) if *hash == expected => {
             if attrs.mode & 0o222 == 0 {

@@ -14,6 +14,7 @@ use placet_workspace::OpenConsent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -42,10 +43,16 @@ impl TypestackPrompt {
             let most = operations.len();
             return Err(ToolError::new(format!("{most} operations are more than the {MOST} of one batch")));
         }
-        let batch = TypestackBatch::read(operations, &self.bases, env);
+        let batch = Arc::new(TypestackBatch::read(operations, &self.bases, env));
         let (writes, reads) = batch.places();
         let title = count::of(operations.len(), "operation");
         let unseen = operations.iter().map(|one| format!("{one}\n")).collect();
+        let (unwritten, sent) = (Arc::clone(&batch), asked.clone());
+        let failing = move |error: &ToolError| {
+            let results = unwritten.failed(&error.message);
+            let fields = json!({"bSuccess": false, "aOperations": sent, "aOpResults": results});
+            answer(fields, [("sMessage", Some(json!("no operation was done")))])
+        };
         let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
             let results = batch.perform(env, draft, consent);
             let failed = results.iter().filter(|r| r.get("bSuccess") != Some(&Value::Bool(true))).count();
@@ -57,7 +64,8 @@ impl TypestackPrompt {
             let text = answer(fields, [("sMessage", failures)]);
             Ok(StagedReport { text, line, ..StagedReport::default() })
         };
-        Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
+        let plan = StagedPlan::new(title, &writes, &reads, unseen, Box::new(work));
+        Ok(Box::new(plan.failing(Box::new(failing))))
     }
 
     fn asked(&self, question: &str, env: &ToolContext) -> PlanResult {

@@ -75,6 +75,18 @@ impl TypestackBatch {
     ) -> Vec<Value> {
         self.0.iter().map(|one| one.perform(env, draft, consent)).collect()
     }
+
+    /// The results where nothing could be written.
+    pub(super) fn failed(&self, why: &str) -> Vec<Value> {
+        let one = |one: &TypestackOperation| {
+            let mut result = one.named();
+            result.insert("bSuccess".into(), json!(false));
+            result.insert("sError".into(), json!(why));
+            result.insert("aDebug".into(), json!([format!("Failed: {why}")]));
+            Value::Object(result)
+        };
+        self.0.iter().map(one).collect()
+    }
 }
 
 impl TypestackOperation {
@@ -85,13 +97,14 @@ impl TypestackOperation {
         TypestackOperation { sent: sent.clone(), what: operation(sent, bases, env) }
     }
 
+    /// The fields of a result that name its operation.
+    fn named(&self) -> Map<String, Value> {
+        let sent = ["sTool", "sBase", "sPath", "sMode"].into_iter();
+        sent.filter_map(|name| Some((name.into(), self.sent.get(name)?.clone()))).collect()
+    }
+
     fn perform(&self, env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>) -> Value {
-        let mut result = Map::new();
-        for name in ["sTool", "sBase", "sPath", "sMode"] {
-            if let Some(value) = self.sent.get(name) {
-                result.insert(name.into(), value.clone());
-            }
-        }
+        let mut result = self.named();
         let mut debug: Vec<String> = vec![format!("Mode: {}", text(&self.sent, "sMode").unwrap_or("(none)"))];
         let done = match &self.what {
             Err(why) => Err(why.to_string()),
@@ -216,7 +229,7 @@ fn place(
         return Err(TypestackError::NoFile(path.into()));
     }
     let real_root = env.workspace.resolve(&root.to_string_lossy())?;
-    let at = env.workspace.resolve(&root.join(relative).to_string_lossy())?;
+    let at = env.workspace.resolve_staged(&root.join(relative).to_string_lossy())?;
     if at.path == real_root.path || !at.path.starts_with(&real_root.path) {
         return Err(TypestackError::OutOfBase { path: path.into(), base: base.into() });
     }
