@@ -64,7 +64,8 @@ impl Tool for FindFiles {
     }
 }
 
-/// A glob over the paths of a walk.
+/// A glob over the paths of a walk. With a `!` before it, it matches the files that it would not match otherwise: as for
+/// ripgrep and gitignore, also those in a directory that it matches. `\!` is the letter.
 #[derive(Clone, Debug)]
 pub(crate) struct PathGlob {
     matcher: GlobMatcher,
@@ -72,11 +73,14 @@ pub(crate) struct PathGlob {
     name_only: bool,
     directories: bool,
     dotted: bool,
+    excludes: bool,
 }
 
 impl PathGlob {
     pub(crate) fn new(pattern: &str) -> Result<PathGlob, ToolError> {
         check_length(pattern)?;
+        let (written, excludes) = (pattern, pattern.starts_with('!'));
+        let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
         if pattern.starts_with('/')
             || pattern.starts_with("~/")
             || pattern.split('/').any(|part| part == "..")
@@ -104,9 +108,10 @@ impl PathGlob {
             return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
         }
         let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
-        let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{pattern}`: {}", e.kind())))?;
+        let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{written}`: {}", e.kind())))?;
         let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
-        Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
+        let (matcher, name_only) = (glob.compile_matcher(), !plain.contains('/'));
+        Ok(PathGlob { matcher, name_only, directories, dotted, excludes })
     }
 
     /// The same pattern read as a path from the searched directory: `*.rs` matches in that directory only.
@@ -116,11 +121,25 @@ impl PathGlob {
     }
 
     pub(crate) fn show(&self) -> WalkFilter {
-        if self.dotted { WalkFilter::Dotted } else { WalkFilter::Usual }
+        if self.dotted && !self.excludes { WalkFilter::Dotted } else { WalkFilter::Usual }
+    }
+
+    /// Directories match instead of files.
+    fn lists_directories(&self) -> bool {
+        self.directories && !self.excludes
     }
 
     pub(crate) fn matches(&self, relative: &RelativePath) -> bool {
         let path = relative.as_path();
+        if !self.excludes {
+            return self.fits(path);
+        }
+        let first = usize::from(self.directories);
+        let mut above = path.ancestors().skip(first).filter(|path| !path.as_os_str().is_empty());
+        !above.any(|path| self.fits(path))
+    }
+
+    fn fits(&self, path: &Path) -> bool {
         let name = path.file_name().filter(|_| self.name_only);
         self.matcher.is_match(name.map_or(path, Path::new))
     }
@@ -166,7 +185,7 @@ pub(crate) fn find_paths(
     let skipped = DirWalk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
         let mut own = PathCollector { found: &found, own: Vec::new() };
         move |entry: &WalkEntry| {
-            if (entry.kind == WalkEntryKind::Directory) == glob.directories {
+            if (entry.kind == WalkEntryKind::Directory) == glob.lists_directories() {
                 let relative = entry.relative();
                 if glob.matches(&relative) {
                     own.own.push(relative);
@@ -194,7 +213,7 @@ impl FindPlan {
 
     fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {
         let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
-        let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
+        let (slash, what) = if self.glob.lists_directories() { ("/", "directories") } else { ("", "files") };
         let shown = found.iter().take(self.limit);
         let mut text: String = shown.map(|path| format!("{base}{}{slash}\n", path.shown())).collect();
         let mut notes = vec![match found.len() {

@@ -129,7 +129,8 @@ impl DeepagentsOptions {
     fn pattern(&self, pattern: &str) -> Result<(PathGlob, WalkFilter), ToolError> {
         let plain = pattern.trim_start_matches('/');
         if !self.is_newer() {
-            let anywhere = if plain.starts_with("**/") { plain.to_string() } else { format!("**/{plain}") };
+            let (not, name) = plain.strip_prefix('!').map_or(("", plain), |name| ("!", name));
+            let anywhere = if name.starts_with("**/") { plain.to_string() } else { format!("{not}**/{name}") };
             return Ok((PathGlob::new(&anywhere)?, WalkFilter::All));
         }
         let glob = PathGlob::new(plain)?;
