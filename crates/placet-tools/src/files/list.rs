@@ -209,6 +209,10 @@ fn described(entry: &WalkEntry) -> String {
 /// What a search or a listing skipped although the call asked for it, and how to get it.
 pub(crate) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     let mut words = Vec::new();
+    if skipped.unreadable > 0 {
+        let n = skipped.unreadable;
+        words.push(format!("{n} unreadable {} skipped", if n == 1 { "entry" } else { "entries" }));
+    }
     if skipped.kernel > 0 {
         let n = skipped.kernel;
         words.push(format!("{n} in file systems of the kernel skipped (/proc, /sys, /dev and others)"));
@@ -232,7 +236,6 @@ pub(crate) fn left_out(skipped: &SkippedEntries) -> Option<String> {
         (skipped.ignored, "ignored"),
         (skipped.dotted, "dotted"),
         (skipped.hidden, "denied"),
-        (skipped.unreadable, "unreadable"),
     ];
     let words: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();

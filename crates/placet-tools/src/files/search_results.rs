@@ -47,8 +47,8 @@ pub(crate) struct FileHits {
 struct HitBatch {
     files: Vec<FileHits>,
     binary: usize,
-    /// Files that were not opened because the kernel generates them.
-    kernel: usize,
+    /// Files that were not opened because the kernel generates them, and files that could not be read.
+    skipped: SkippedEntries,
     /// Files whose search was stopped.
     stopped: Vec<String>,
 }
@@ -92,7 +92,7 @@ impl HitCollector {
         let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         let late = (!pile.stopped.is_empty() && budget.is_expired()).then(|| budget.timeout_in(pile.stopped));
-        let skipped = SkippedEntries { kernel: pile.kernel, late, ..SkippedEntries::default() };
+        let skipped = SkippedEntries { late, ..pile.skipped };
         SearchResults { files: pile.files, binary: pile.binary, skipped }
     }
 }
@@ -107,12 +107,12 @@ pub(crate) struct SearchWorker<'a> {
 }
 
 impl SearchWorker<'_> {
-    /// Searches one file. A file that cannot be read has no matches.
+    /// Searches one file, or counts that it cannot be read.
     pub(crate) fn file(&mut self, relative: RelativePath, file: io::Result<File>) {
         let file = match file {
             Ok(file) => file,
             Err(e) => {
-                self.own.kernel += SkippedEntries::of(&e).kernel;
+                self.own.skipped += SkippedEntries::of(&e);
                 return;
             }
         };
@@ -122,9 +122,17 @@ impl SearchWorker<'_> {
         let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
         if done.is_err() && (self.stop)() {
             self.own.stopped.push(relative.shown());
-        } else if hits.binary {
+            return;
+        }
+        if hits.binary {
             self.own.binary += 1;
-        } else if done.is_ok() && hits.found.matches > 0 {
+            return;
+        }
+        if let Err(e) = done {
+            self.own.skipped += SkippedEntries::of(&e);
+        }
+        // What was found before the error is true.
+        if hits.found.matches > 0 {
             hits.found.relative = relative;
             hits.found.has_context = search.context > 0;
             self.own.files.push(hits.found);
@@ -137,7 +145,7 @@ impl Drop for SearchWorker<'_> {
         let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
         pile.files.append(&mut self.own.files);
         pile.binary += self.own.binary;
-        pile.kernel += self.own.kernel;
+        pile.skipped += std::mem::take(&mut self.own.skipped);
         pile.stopped.append(&mut self.own.stopped);
     }
 }
