@@ -1,9 +1,9 @@
 //! Single operations on staged files. Native batches and the batches of other systems consist of these operations.
 
 use crate::files::edit::UnreadPolicy;
-use crate::files::edit_errors::{bad_text, changed, never_read, not_shown, unshown, would_lose};
+use crate::files::edit_errors::{bad_text, changed, column_of, never_read, not_shown, unshown, would_lose};
 use crate::files::staged_files::{StagedFiles, in_words};
-use crate::files::write::{appended, encode_like};
+use crate::files::write::{WriteEncoding, appended, encode_like};
 use crate::{CallFailure, HintTool, ToolContext, ToolError, hint};
 use placet_text::text::RangeSet;
 use placet_workspace::{
@@ -24,15 +24,6 @@ pub(crate) enum FileOperation {
     Delete { at: ResolvedPath },
     Move { from: ResolvedPath, to: ResolvedPath },
     Copy { from: ResolvedPath, to: ResolvedPath },
-}
-
-/// How a text becomes the content of a file that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WriteEncoding {
-    /// Byte for byte, as UTF-8.
-    Exact,
-    /// In the file's own encoding, with its byte order mark and line ends.
-    OfTheFile,
 }
 
 /// Which occurrences a replacement takes, and what it does when there is none.
@@ -100,21 +91,15 @@ impl FileOperation {
                 if old.is_some() {
                     allowed(env, draft, (at, &at.written), NeededLines::All, unread)?;
                 }
-                let bytes = match (old.and_then(|old| TextFile::new(old).ok()), form) {
-                    (Some(old), WriteEncoding::OfTheFile) => {
-                        encode_like(content, &old).map_err(|e| bad_text(&e))?
-                    }
-                    (Some(old), WriteEncoding::Exact) => {
-                        old.refuse_placeholders(content).map_err(|e| bad_text(&e))?;
-                        content.clone().into_bytes()
-                    }
-                    (None, _) => content.clone().into_bytes(),
+                let bytes = match old.and_then(|old| TextFile::new(old).ok()) {
+                    Some(old) => encode_like(content, &old, *form).map_err(|e| bad_text(&e))?,
+                    None => content.clone().into_bytes(),
                 };
                 put(env, draft, at, bytes, consent)
             }
             FileOperation::Append { at, content, form } => {
                 let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned().unwrap_or_default();
-                allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
+                allowed(env, draft, (at, &at.written), NeededLines::Of(&[]), unread)?;
                 let bytes = match (TextFile::new(old.clone()).ok().filter(|_| !old.is_empty()), form) {
                     (Some(file), WriteEncoding::OfTheFile) => appended(&old, &file, content)?,
                     (Some(file), WriteEncoding::Exact) => {
@@ -168,7 +153,7 @@ impl FileOperation {
         if old.is_empty() {
             return Err(ToolError::new("the text to replace is empty"));
         }
-        allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
+        allowed(env, draft, (at, &at.written), NeededLines::Of(&[]), unread)?;
         let spans = without_overlaps(file.places(&replacement, usize::MAX).map_err(|e| bad_text(&e))?);
         match (spans.len(), how) {
             (0, how) if how == ReplacePolicy::Bytes || file.has_line_ends_of(&replacement) => {
@@ -184,9 +169,7 @@ impl FileOperation {
             }
             _ => {}
         }
-        let index = file.index();
-        let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
-        allowed(env, draft, (at, &at.written), NeededLines::These(&targets), unread)?;
+        allowed(env, draft, (at, &at.written), NeededLines::Of(&spans), unread)?;
         let places = spans.len();
         let spliced = file.splice(&spans, &replacement).map_err(|e| bad_text(&e))?;
         put(env, draft, at, spliced.bytes, consent).map(|done| OperationResult { places, ..done })
@@ -208,8 +191,8 @@ fn put(
 /// The lines that must have been shown before an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NeededLines<'a> {
-    /// The file must have been read, and these lines shown.
-    These(&'a [Range<usize>]),
+    /// The file must have been read, and the lines of these bytes shown.
+    Of(&'a [Range<usize>]),
     /// All lines are lost.
     All,
 }
@@ -244,35 +227,44 @@ pub(crate) fn allowed(
     let known = env.ledger().known_now(&source.at.path, source.bytes, source.hash, lines);
     // The usual cases do not need a comparison of the contents.
     let all_seen = !refuses || known.seen.covers(&(0..index.len()));
-    if known.foreign.is_empty() && all_seen || matches!(needed, NeededLines::These([])) {
+    if known.foreign.is_empty() && all_seen || matches!(needed, NeededLines::Of([])) {
         return Ok(());
     }
     let Ok(now) = TextFile::new(source.now.clone()) else { return Ok(()) };
     let after = source.known(&known);
-    let whole = 0..now.line_count();
-    let targets = match needed {
-        NeededLines::These(targets) => targets,
-        NeededLines::All => std::slice::from_ref(&whole),
+    let (targets, column) = match needed {
+        NeededLines::All => (vec![0..now.line_count()], None),
+        NeededLines::Of(spans) => {
+            let targets = after.needed(&now.index(), spans);
+            let missing = gaps(&after, &targets);
+            (targets, column_of(&now, spans, &missing))
+        }
     };
     if targets.iter().any(|target| !after.foreign.within(&RangeSet::of(target.clone())).is_empty()) {
         return Err(unshown(env, source.at, name, (&file, source.hash), &known.foreign));
     }
-    if refuses { shown(name, &after, targets, needed) } else { Ok(()) }
+    if refuses { shown(name, &after, &targets, column, needed) } else { Ok(()) }
 }
 
 fn shown(
     name: &str,
     known: &KnownLines,
     targets: &[Range<usize>],
+    column: Option<usize>,
     needed: NeededLines<'_>,
 ) -> Result<(), ToolError> {
-    let mut missing = RangeSet::new();
-    targets.iter().filter_map(|target| known.seen.first_gap(target)).for_each(|gap| missing.insert(gap));
+    let missing = gaps(known, targets);
     match (missing.ranges().next(), needed) {
         (None, _) => Ok(()),
         (Some(first), NeededLines::All) => Err(would_lose(name, &known.seen, first.start)),
-        (Some(_), NeededLines::These(_)) => Err(not_shown(name, &known.seen, &missing)),
+        (Some(_), NeededLines::Of(_)) => Err(not_shown(name, &known.seen, &missing, column)),
     }
+}
+
+fn gaps(known: &KnownLines, targets: &[Range<usize>]) -> RangeSet {
+    let mut missing = RangeSet::new();
+    targets.iter().filter_map(|target| known.seen.first_gap(target)).for_each(|gap| missing.insert(gap));
+    missing
 }
 
 fn data(name: &str) -> ToolError {

@@ -4,10 +4,10 @@
 //! not changed since then. The ledger decides whether the lines may be replaced at all.
 
 use super::edit_errors::{
-    bad_text, changed, changed_lead, never_read, not_shown, refuse_marks, since_read, unshown,
+    bad_text, changed, changed_lead, column_of, never_read, not_shown, refuse_marks, since_read, unshown,
 };
 use super::edit_spans::{EditEffect, same_outside};
-use super::suggestions::nearest_block;
+use super::suggestions::{look_alike, nearest_block};
 use crate::arguments::ToolSchema;
 use crate::blocking::{blocking, consent_of, real_path_note};
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
 };
 use placet_permission::{Access, AccessLocation, Permit};
 use placet_text::conversation::ToolSpec;
+use placet_text::text::look_alike::escaped;
 use placet_text::text::{LineDiff, RangeSet, for_model};
 use placet_workspace::{
     ExpectedContent, Hash, KnownLines, OpenConsent, ReadStatus, Replacement, ResolvedPath, TextFile,
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 /// The largest file that can be edited, the largest diff for a person, and the largest diff that is returned to the
 /// model, in bytes.
-const LARGEST: u64 = 1 << 30;
+pub(super) const LARGEST: u64 = 1 << 30;
 const PERSON_DIFF: usize = 1 << 20;
 const MODEL_DIFF: usize = 3000;
 /// The most occurrences that are counted for a text that should be unique.
@@ -138,12 +139,14 @@ pub(crate) enum MatchSelection {
     All,
 }
 
-/// What happens if a file, or lines of it, were never read. A file that was read and has changed since is refused in
-/// any case.
+/// What happens if a file, or lines of it, were never read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnreadPolicy {
     Refuse,
+    /// They may be changed. Lines that others changed after the file was read may not.
     Allow,
+    /// Lines that others changed after the file was read may be changed, too.
+    AllowChanged,
 }
 
 pub(crate) struct EditPlan {
@@ -162,6 +165,8 @@ struct PreparedEdit {
     places: usize,
     /// What the model knew of the old content.
     known: KnownLines,
+    /// The parts of long lines that the model knows of the new content.
+    parts: RangeSet,
     /// Changes by others since the file was read, though not in these lines, and the lines that the diff of them shows.
     others: Option<(String, RangeSet)>,
 }
@@ -227,8 +232,10 @@ impl EditPlan {
         }
         let spans = self.spans(env, &file, hash)?;
         let index = file.index();
-        let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
-        let others = self.allowed(env, &file, hash, &targets)?;
+        let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
+        let known = env.ledger().known_now(&self.at.path, file.bytes(), hash, lines);
+        let needed = known.needed(&index, &spans);
+        let others = self.allowed(env, &file, hash, (spans.as_slice(), needed.as_slice()))?;
         let spliced = file.splice(&spans, &self.replacement()).map_err(|e| bad_text(&e))?;
         if !same_outside(file.bytes(), &spliced.bytes, &spliced.changes) {
             return Err(ToolError::new(
@@ -239,8 +246,10 @@ impl EditPlan {
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
         let effect = EditEffect::of(&file, &new, &spliced.changes, PERSON_DIFF);
-        let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
-        let known = env.ledger().known_now(&self.at.path, file.bytes(), hash, lines);
+        let parts = match known.parts.is_empty() {
+            true => RangeSet::new(),
+            false => known.parts_through(&spliced.changes),
+        };
         Ok(PreparedEdit {
             before: hash,
             old: file.bytes().clone(),
@@ -248,6 +257,7 @@ impl EditPlan {
             effect,
             places: spans.len(),
             known,
+            parts,
             others,
         })
     }
@@ -278,7 +288,7 @@ impl EditPlan {
     }
 
     fn forced(&self) -> bool {
-        self.edit.unread == UnreadPolicy::Allow
+        self.edit.unread != UnreadPolicy::Refuse
     }
 
     fn standing(
@@ -300,7 +310,7 @@ impl EditPlan {
         env: &ToolContext,
         file: &TextFile,
         hash: Hash,
-        targets: &[Range<usize>],
+        (spans, targets): (&[Range<usize>], &[Range<usize>]),
     ) -> Result<Option<(String, RangeSet)>, ToolError> {
         match self.standing(env, file, hash, targets) {
             ReadStatus::Seen | ReadStatus::Never => Ok(None),
@@ -311,10 +321,15 @@ impl EditPlan {
                     .iter()
                     .filter_map(|target| seen.first_gap(target))
                     .for_each(|gap| missing.insert(gap));
-                Err(not_shown(&self.edit.path, &seen, &missing))
+                Err(not_shown(&self.edit.path, &seen, &missing, column_of(file, spans, &missing)))
             }
+            ReadStatus::Unshown(_) if self.edit.unread == UnreadPolicy::AllowChanged => Ok(None),
             ReadStatus::Unshown(lines) => Err(unshown(env, &self.at, &self.edit.path, (file, hash), &lines)),
-            ReadStatus::Changed(change) if change.intact => Ok(Some(since_read(&change, file))),
+            ReadStatus::Changed(change)
+                if change.intact || self.edit.unread == UnreadPolicy::AllowChanged =>
+            {
+                Ok(Some(since_read(&change, file)))
+            }
             ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.edit.path, file, hash, &change)),
         }
     }
@@ -339,7 +354,17 @@ impl EditPlan {
         if self.edit.answer != EditAnswer::Nothing {
             env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
         }
-        ToolError::hint(message, "copy the text exactly as it follows the `│`")
+        match look_alike(file, &self.edit.old) {
+            Some(there) => ToolError::hint(
+                message,
+                hint![
+                    "the file has a text that looks the same: repeat the call with ",
+                    HintTool::EditFile.parameter("old_string"),
+                    format!(": {}", escaped(&there))
+                ],
+            ),
+            None => ToolError::hint(message, "copy the text exactly as it follows the `│`"),
+        }
     }
 
     fn ambiguous(&self, file: &TextFile, spans: &[Range<usize>]) -> ToolError {
@@ -376,6 +401,11 @@ impl EditPlan {
         let written = written.map_err(|e| self.lost_race(env, permit, e))?;
         let mut ledger = env.ledger();
         ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
+        if !work.parts.is_empty()
+            && let Ok(new) = TextFile::new(work.after.clone())
+        {
+            ledger.record_parts(&self.at.path, &new, written.hash, &work.parts);
+        }
         if self.edit.answer == EditAnswer::Whole {
             let mut shown = shown_to_model(&work.effect);
             if let Some((_, seen)) = &work.others {

@@ -1,11 +1,15 @@
 //! Errors for files that may not be changed: they say what to read and what others changed.
 
+use super::file_page::ROW;
 use crate::blocking::s;
 use crate::{CallFailure, Hint, HintTool, ToolContext, ToolError, hint};
 use placet_text::text::secret::marks;
 use placet_text::text::{LineDiff, RangeSet, for_model};
 use placet_workspace::{EditError, Hash, ResolvedPath, StaleRead, TextFile};
+use std::ops::Range;
 
+/// From this length on, in bytes, a line is read in parts.
+pub(super) const LONG_LINE: usize = 4 * ROW;
 /// The longest diff in an error, in bytes.
 const MOST: usize = 12_000;
 
@@ -23,10 +27,23 @@ pub(crate) fn never_read(path: &str) -> ToolError {
     .because(CallFailure::Unread)
 }
 
-/// `missing` are lines that the change touches and that were not shown. One read shows all of them.
-pub(crate) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> ToolError {
+/// Where to read on in a line that is longer than a page has room for: the column of the text that is to be changed.
+pub(crate) fn column_of(file: &TextFile, spans: &[Range<usize>], missing: &RangeSet) -> Option<usize> {
+    let index = file.index();
+    let span =
+        spans.iter().find(|span| index.lines_of(span).any(|line| missing.covers(&(line..line + 1))))?;
+    let line = index.line_of(span.start);
+    let bytes = index.bytes_of(&(line..line + 1));
+    let before = file.encoding().decode(file.part(bytes.start..span.start)).chars().count();
+    (bytes.len() > LONG_LINE).then_some(before / ROW * ROW)
+}
+
+/// `missing` are lines that the change touches and that were not shown. One read shows all of them, or from `column` on
+/// what the change needs of a long one.
+pub(crate) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet, column: Option<usize>) -> ToolError {
     let were = if missing.len() == 1 { "was" } else { "were" };
     let only = match seen.len() {
+        _ if column.is_some() => ": only parts of it were, or none".into(),
         0 => String::new(),
         1 => format!(": only line {seen} was"),
         _ => format!(": only lines {seen} were"),
@@ -43,8 +60,8 @@ pub(crate) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
             format!(": \"{path}\", "),
             HintTool::ReadFile.parameter("offset"),
             format!(": {start}, "),
-            HintTool::ReadFile.parameter("limit"),
-            format!(": {limit})")
+            HintTool::ReadFile.parameter(if column.is_some() { "column" } else { "limit" }),
+            format!(": {})", column.unwrap_or(limit))
         ]
         .or(read_call(path, ")")),
     )

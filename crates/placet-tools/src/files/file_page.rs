@@ -2,10 +2,10 @@
 //!
 //! `│` separates the number from the text. It is neither a tab nor a space, and so a reader cannot take it for a part
 //! of the line's own indentation. The text after it is the exact line. A line too long for one row is split into rows
-//! with its number and a count (`12`, `12.2`, `12.3`); nothing of the line is lost.
+//! with its number and a count (`12`, `12.2`, `12.3`); nothing of the line is lost. A line too long for a page is shown in
+//! parts, from a column on.
 
 use placet_workspace::TextFile;
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -17,18 +17,39 @@ pub(crate) const GUTTER: char = '│';
 #[derive(Debug, Default)]
 pub(crate) struct FilePage {
     pub(crate) text: String,
-    /// The lines on the page, counted from the beginning of the file.
+    /// The lines on the page, counted from the beginning of the file; a line that is there in part is one of them.
     pub(crate) lines: Range<usize>,
     /// How many lines were split into several rows.
     pub(crate) split: usize,
+    /// The part of the first line, if the page does not have all of it.
+    pub(crate) part: Option<LinePart>,
+}
+
+/// A part of a line that is too long for a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinePart {
+    /// In characters of the line.
+    pub(crate) columns: Range<usize>,
+    /// How many characters the line has.
+    pub(crate) of: usize,
+    /// The same part in bytes of the file, with the line end if the part reaches it. Absent where the bytes of the line
+    /// are not those that its encoding has for its text.
+    pub(crate) bytes: Option<Range<usize>>,
+}
+
+impl LinePart {
+    pub(crate) fn is_last(&self) -> bool {
+        self.columns.end == self.of
+    }
 }
 
 impl FilePage {
-    /// Renders lines of `file` from its line `first` on: `limit` lines or as many as fit into `budget` bytes, but at
-    /// least one. The file may be a window; `number` is the line of the whole file with which the window begins.
+    /// Renders lines of `file` from its line `first` on, without the first `column` characters of it: `limit` lines or as
+    /// many as fit into `budget` bytes, but at least one row. The file may be a window; `number` is the line of the whole
+    /// file with which the window begins.
     pub(crate) fn render(
         file: &TextFile,
-        first: usize,
+        (first, column): (usize, usize),
         limit: usize,
         number: usize,
         budget: usize,
@@ -38,62 +59,129 @@ impl FilePage {
         let start = number + first;
         let mut page = FilePage { lines: start..start, ..FilePage::default() };
         for line in &lines {
-            let before = page.text.len();
-            let split = page.row(file.line_text(line), width);
-            if page.text.len() > budget && !page.lines.is_empty() {
+            let (before, text) = (page.text.len(), file.line_text(line));
+            let is_first = page.lines.is_empty();
+            let (column, room) = if is_first { (column, budget) } else { (0, usize::MAX) };
+            let columns = rows_from(&mut page.text, page.lines.end + 1, (&*text, column), (width, room));
+            if page.text.len() > budget && !is_first {
                 page.text.truncate(before);
                 break;
             }
-            page.split += usize::from(split);
+            page.split += usize::from(columns.start / ROW < columns.end.saturating_sub(1) / ROW);
             page.lines.end += 1;
+            let of = || text.chars().count();
+            if is_first && (columns.start > 0 || columns.end < of()) {
+                page.part =
+                    Some(LinePart { bytes: bytes_of(file, line, &text, &columns), of: of(), columns });
+                if page.part.as_ref().is_some_and(|part| !part.is_last()) {
+                    break;
+                }
+            }
         }
         page
     }
 
-    /// Adds the next line. True if the line took several rows.
-    fn row(&mut self, line: Cow<'_, str>, width: usize) -> bool {
-        let number = self.lines.end + 1;
-        rows(&mut self.text, number, &line, width)
+    /// The lines of which the page has all.
+    pub(crate) fn whole_lines(&self) -> Range<usize> {
+        self.lines.start + usize::from(self.part.is_some())..self.lines.end
     }
 }
 
-/// Writes one line with its number.
+/// The bytes of some characters of a line.
+fn bytes_of(
+    file: &TextFile,
+    line: &Range<usize>,
+    text: &str,
+    columns: &Range<usize>,
+) -> Option<Range<usize>> {
+    let at = |column: usize| {
+        let head = text.char_indices().nth(column).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
+        let bytes = file.encoding().encode(head).ok()?;
+        file.part(line.clone()).starts_with(&bytes).then(|| line.start + bytes.len())
+    };
+    let end = at(columns.end)?;
+    let is_end = text.chars().nth(columns.end).is_none();
+    Some(at(columns.start)?..if is_end { line.end } else { end })
+}
+
+/// Writes one line with its number. True if the line took several rows.
 pub(crate) fn rows(out: &mut String, number: usize, line: &str, width: usize) -> bool {
-    let mut rest = line;
-    let mut piece = 1;
+    rows_from(out, number, (line, 0), (width, usize::MAX)).end > ROW
+}
+
+/// Writes one line from a column on, in rows that end at multiples of [`ROW`]: as many as fit into `room` bytes, but at
+/// least one. Returns the columns that were written.
+fn rows_from(
+    out: &mut String,
+    number: usize,
+    (line, column): (&str, usize),
+    (width, room): (usize, usize),
+) -> Range<usize> {
+    let mut rest = line.char_indices().nth(column).map_or("", |(at, _)| line.get(at..).unwrap_or(""));
+    let mut at = if rest.is_empty() { line.chars().count() } else { column };
+    let start = at;
     loop {
-        let cut = rest.char_indices().nth(ROW).map_or(rest.len(), |(at, _)| at);
+        let most = ROW - at % ROW;
+        let cut = rest.char_indices().nth(most).map_or(rest.len(), |(at, _)| at);
         let (row, after) = rest.split_at_checked(cut).unwrap_or((rest, ""));
-        let label = if piece == 1 { number.to_string() } else { format!("{number}.{piece}") };
+        let before = out.len();
+        let label = if at < ROW { number.to_string() } else { format!("{number}.{}", at / ROW + 1) };
         let _ = writeln!(out, "{label:>width$}{GUTTER}{row}");
+        if out.len() > room && at > start {
+            out.truncate(before);
+            return start..at;
+        }
+        at += row.chars().count();
         if after.is_empty() {
-            return piece > 1;
+            return start..at;
         }
         rest = after;
-        piece += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use placet_text::text::{RangeSet, TextEncoding};
     use std::sync::Arc;
 
     #[test]
     fn what_follows_the_gutter_is_the_line() {
         let file = TextFile::new(Arc::new(b"\ta\r\n  b \n\n\rc".to_vec())).unwrap();
-        let page = FilePage::render(&file, 0, 10, 0, 1000);
+        let page = FilePage::render(&file, (0, 0), 10, 0, 1000);
         assert_eq!(page.text, "1│\ta\n2│  b \n3│\n4│\rc\n");
-        assert_eq!(FilePage::render(&file, 1, 2, 98, 1000).text, "100│  b \n101│\n");
+        assert_eq!(FilePage::render(&file, (1, 0), 2, 98, 1000).text, "100│  b \n101│\n");
     }
 
+    /// Pages of any room, one after another, are the line, and their parts are its bytes.
     #[test]
-    fn a_long_line_is_split_and_nothing_is_lost() {
-        let line = "é".repeat(ROW * 2 + 5);
-        let file = TextFile::new(Arc::new(line.clone().into_bytes())).unwrap();
-        let page = FilePage::render(&file, 0, 1, 0, 10);
-        let rows: Vec<(&str, &str)> = page.text.lines().filter_map(|r| r.split_once(GUTTER)).collect();
-        assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), ["1", "1.2", "1.3"]);
-        assert_eq!(rows.iter().map(|r| r.1).collect::<String>(), line);
+    fn the_parts_of_a_long_line_join_to_the_line() {
+        for (encoding, line) in [
+            (TextEncoding::Utf8, "é".repeat(ROW * 2 + 5)),
+            (TextEncoding::Utf8, "a".repeat(ROW)),
+            (TextEncoding::Windows1252, "Käse ".repeat(ROW)),
+        ] {
+            let text = format!("first\n{line}\nlast");
+            let file = TextFile::new(Arc::new(encoding.encode(&text).unwrap().into_owned())).unwrap();
+            assert_eq!(file.encoding(), encoding);
+            for room in [10, ROW * 3, ROW * 5 + 100] {
+                let (mut column, mut all, mut bytes) = (0, String::new(), RangeSet::new());
+                loop {
+                    let page = FilePage::render(&file, (1, column), 1, 0, room);
+                    let rows = page.text.lines().filter_map(|row| row.split_once(GUTTER));
+                    rows.for_each(|(_, row)| all.push_str(row));
+                    let Some(part) = page.part else { break };
+                    bytes.insert(part.bytes.clone().unwrap());
+                    assert_eq!(part.columns.start, column);
+                    column = part.columns.end;
+                    if part.is_last() {
+                        break;
+                    }
+                }
+                assert_eq!(all, line, "{room}");
+                let whole = file.lines(1).next().unwrap();
+                assert!(bytes.is_empty() || bytes == RangeSet::of(whole), "{room}");
+            }
+        }
     }
 }

@@ -3,8 +3,11 @@
 //! The ledger records exactly the lines that the model is shown: a page that was cut for size counts for its lines
 //! only. A file too large to load is read by a window; the lines of a window are identified by their own hash.
 
-use super::file_page::FilePage;
+use super::edit::LARGEST;
+use super::file_page::{FilePage, LinePart};
+use super::find::nonzero_limit;
 use super::pattern::line_matcher;
+use super::search_results::{LONGEST_HIT, SearchHit};
 use super::{content_type, file_page};
 use crate::arguments::ToolSchema;
 use crate::blocking::{blocking, consent_of, real_path_note};
@@ -43,6 +46,8 @@ pub(crate) struct Args {
     pub(crate) offset: Option<usize>,
     // 2000 where it is missing. A result that was cut says how to read on.
     pub(crate) limit: Option<usize>,
+    /// Characters of the first line to skip.
+    pub(crate) column: Option<usize>,
     /// Only lines that match.
     pub(crate) pattern: Option<String>,
     /// Do not scale a picture down.
@@ -85,12 +90,7 @@ impl ReadPlan {
 
     /// Reads the file at `at`; messages use the path of the call.
     pub(crate) fn at(args: Args, at: ResolvedPath, env: &ToolContext) -> Result<ReadPlan, ToolError> {
-        if args.limit == Some(0) {
-            return Err(ToolError::hint(
-                "`limit` is 0: nothing would be read",
-                "leave it out for 2000 lines",
-            ));
-        }
+        nonzero_limit(args.limit)?;
         let pattern = args.pattern.as_deref().map(|pattern| line_matcher(pattern, |_| {})).transpose()?;
         let title = title(env, &at, &args);
         Ok(ReadPlan { args, at, pattern, title, is_whole: false })
@@ -163,10 +163,12 @@ impl ReadPlan {
         if let Some(kind) = content_type::named(&head) {
             return Err(self.binary(kind, opened.size));
         }
-        if opened.size > env.limits.read_bytes {
+        // A part of a line: what can be edited can be read.
+        let most = if self.args.column.is_some() { LARGEST } else { env.limits.read_bytes };
+        if opened.size > most {
             return self.read_window(opened, &head, ctx);
         }
-        let bytes = opened.read_all(&self.at.path, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
+        let bytes = opened.read_all(&self.at.path, most).map_err(|e| env.path_error(&e))?;
         let bytes = Arc::new(bytes);
         let hash = blake3::hash(&bytes);
         let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, bytes.len() as u64))?;
@@ -252,9 +254,11 @@ impl ReadPlan {
             return Err(past_end(first, total));
         }
         let limit = self.limit();
-        let page = FilePage::render(file, first, limit, 0, self.budget(env));
+        let column = self.args.column.unwrap_or(0);
+        let page = FilePage::render(file, (first, column), limit, 0, self.budget(env));
         let mut notes = Vec::new();
-        if page.lines != (0..total) {
+        notes.extend(page.part.as_ref().map(|part| self.part_words(first, part)));
+        if page.part.as_ref().is_none_or(LinePart::is_last) && page.lines != (0..total) {
             let next = match page.lines.end < total {
                 true => format!("; continue with offset {}", page.lines.end),
                 false => String::new(),
@@ -266,8 +270,22 @@ impl ReadPlan {
         if page.lines.end == total && !file.ends_with_newline() {
             output.recorded.push(CallFact::NoLineEnd);
         }
-        self.credit(file, hash, &RangeSet::of(page.lines), &output, env);
+        self.credit(file, hash, &RangeSet::of(page.whole_lines()), &output, env);
+        let bytes = page.part.and_then(|part| part.bytes).map(RangeSet::of);
+        self.credit_parts(file, hash, &bytes.unwrap_or_default(), &output, env);
         Ok(output)
+    }
+
+    /// `characters 1-28000 of 60000 of line 1; continue with offset 0 and column 28000`
+    fn part_words(&self, line: usize, part: &LinePart) -> String {
+        let LinePart { columns, of, .. } = part;
+        let shown = format!("characters {}-{} of {of} of line {}", columns.start + 1, columns.end, line + 1);
+        match (part.is_last(), self.is_whole) {
+            (true, _) => shown,
+            (false, false) => format!("{shown}; continue with offset {line} and column {}", columns.end),
+            // This tool set has no column.
+            (false, true) => format!("{shown}; with scratchpad, all of it is stored"),
+        }
     }
 
     /// The notes about a text, in addition to its lines.
@@ -318,24 +336,36 @@ impl ReadPlan {
         let total = file.line_count();
         let width = total.to_string().len();
         let (mut text, mut shown, mut found) = (String::new(), RangeSet::new(), 0);
+        let (mut parts, mut cut) = (RangeSet::new(), 0);
         for (number, line) in file.lines(first).enumerate() {
-            let line = file.line_text(&line);
+            let (bytes, line) = (line.clone(), file.line_text(&line));
             if !pattern.is_match(line.as_bytes()).unwrap_or(false) {
                 continue;
             }
             found += 1;
-            if shown.len() < limit && (shown.is_empty() || text.len() + line.len() < budget) {
+            let count = shown.len() + cut;
+            if count >= limit || count > 0 && text.len() + line.len().min(LONGEST_HIT) >= budget {
+                continue;
+            }
+            if text.len() + line.len() < budget {
                 file_page::rows(&mut text, first + number + 1, &line, width);
                 shown.insert(first + number..first + number + 1);
+                continue;
             }
+            // A line that no page has room for is shown as a search shows it.
+            let hit = SearchHit::around(first + number + 1, &line, pattern);
+            let _ = writeln!(text, "{}", hit.row(width));
+            parts.extend(&RangeSet::of(hit.bytes_in(file, &bytes)));
+            cut += 1;
         }
         let mut notes = vec![match found {
             0 => format!("no line of {} matches", total.saturating_sub(first)),
-            _ => format!("{found} of {total} lines match, {} shown", shown.len()),
+            _ => format!("{found} of {total} lines match, {} shown", shown.len() + cut),
         }];
         notes.extend(real_path_note(env, &self.at));
         let output = self.done(self.title.clone(), &text, &notes);
         self.credit(file, hash, &shown, &output, env);
+        self.credit_parts(file, hash, &parts, &output, env);
         Ok(output)
     }
 
@@ -362,6 +392,19 @@ impl ReadPlan {
     fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &ToolOutput, env: &ToolContext) {
         if self.shows(output, env) {
             env.ledger().record_read_ranges(&self.at.path, file.bytes(), hash, lines);
+        }
+    }
+
+    fn credit_parts(
+        &self,
+        file: &TextFile,
+        hash: Hash,
+        parts: &RangeSet,
+        output: &ToolOutput,
+        env: &ToolContext,
+    ) {
+        if !parts.is_empty() && self.shows(output, env) {
+            env.ledger().record_parts(&self.at.path, file, hash, parts);
         }
     }
 

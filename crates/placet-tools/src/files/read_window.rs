@@ -3,6 +3,7 @@
 use super::file_page;
 use super::file_page::FilePage;
 use super::read::{LINES, ReadPlan, past_end};
+use super::search_results::{LONGEST_HIT, SearchHit};
 use crate::output::interrupted;
 use crate::{Hint, HintTool, RunContext, ToolContext, ToolError, ToolOutput, hint};
 use grep_matcher::Matcher;
@@ -59,21 +60,20 @@ impl ReadPlan {
         }
         let bytes = Arc::new(window.bytes);
         let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
-        let page = FilePage::render(&file, 0, limit, first, most);
+        let page = FilePage::render(&file, (0, 0), limit, first, most);
         let end = file.lines(0).nth(page.lines.len().saturating_sub(1)).map_or(0, |line| line.end);
         let shown = bytes.get(..end).unwrap_or_default();
         let all = window.at_end && end == bytes.len();
-        if !all && !shown.ends_with(b"\n") {
+        if page.part.is_some() || !all && !shown.ends_with(b"\n") {
             return Err(ToolError::hint(
-                format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
+                format!("line {} alone is longer than {most} bytes", first + 1),
                 hint![
-                    "read it with ",
-                    HintTool::ReadFile.parameter("limit"),
-                    " 1 and ",
-                    HintTool::ReadFile.parameter("scratchpad"),
-                    " and page through that, or use ",
+                    "read it in parts with ",
+                    HintTool::ReadFile.parameter("column"),
+                    ", or use ",
                     HintTool::SearchContents
-                ],
+                ]
+                .or(hint!["use ", HintTool::SearchContents]),
             ));
         }
         let next = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
@@ -112,11 +112,17 @@ impl ReadPlan {
             let plain = line.strip_suffix(b"\n").unwrap_or(&line);
             let plain = plain.strip_suffix(b"\r").unwrap_or(plain);
             if number > first && pattern.is_match(plain).unwrap_or(false) {
-                if found >= limit || !text.is_empty() && text.len() + plain.len() > self.budget(env) {
+                let room = plain.len().min(self.budget(env).saturating_sub(LONGEST_HIT));
+                if found >= limit || !text.is_empty() && text.len() + room > self.budget(env) {
                     cut = true;
                     break;
                 }
                 found += 1;
+                if plain.len() > self.budget(env) {
+                    let hit = SearchHit::around(number, &String::from_utf8_lossy(plain), pattern);
+                    text.push_str(&format!("{}\n", hit.row(1)));
+                    continue;
+                }
                 let whole = file_page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
                 if !whole && self.args.scratchpad.is_none() {
                     env.ledger().record_window(&self.at.path, number - 1..number, &line);
@@ -139,10 +145,13 @@ impl ReadPlan {
             true => ToolError::hint(
                 format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
                 hint![
+                    "read it in parts with ",
+                    HintTool::ReadFile.parameter("column"),
+                    "; ",
                     HintTool::SearchContents,
-                    " cuts long lines around each match; or cut it up with ",
-                    HintTool::RunCommand
-                ],
+                    " cuts long lines around each match"
+                ]
+                .or(hint![HintTool::SearchContents, " cuts long lines around each match"]),
             ),
             false => ToolError::hint(
                 format!("`{path}` is {size} bytes: too large to read whole"),

@@ -1,10 +1,9 @@
 //! search_contents: ripgrep's engine over placet's own walk.
 //!
 //! The answer is in the order of the paths, whatever the order in which the threads find matches. Lines that are shown
-//! whole count as read. A long line is cut around its match and does not count as read.
+//! count as read. A long line is cut around its match, and the part that is shown counts as read.
 
-use super::file_page::GUTTER;
-use super::find::PathGlob;
+use super::find::{PathGlob, nonzero_limit};
 use super::list::{gaps, left_out, walk_root};
 use super::pattern::{PatternError, line_matcher};
 use super::search_results::{FileHits, HitCollector, SearchHit, SearchQuery, SearchResults};
@@ -32,7 +31,6 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 const MOST: usize = 200;
-const CONTEXT_GUTTER: char = '┊';
 /// The largest file whose lines are recorded as read.
 const CREDITED: u64 = 16 << 20;
 
@@ -91,6 +89,7 @@ impl Tool for SearchContents {
                 hint![HintTool::FindFiles, " lists files without looking into them"],
             ));
         }
+        nonzero_limit(args.limit)?;
         let matcher = matcher(&args)?;
         let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
         let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
@@ -242,7 +241,7 @@ impl SearchPlan {
     }
 
     fn limit(&self) -> usize {
-        self.args.limit.unwrap_or(MOST).max(1)
+        self.args.limit.unwrap_or(if self.args.scratchpad.is_some() { usize::MAX } else { MOST })
     }
 
     fn room(&self, env: &ToolContext) -> usize {
@@ -284,22 +283,29 @@ impl SearchPlan {
     }
 }
 
-/// Lines shown whole count as read, if the file still contains them.
+/// Lines and parts of lines that were shown count as read, if the file still contains them.
 fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
-    for (relative, lines) in &view.whole {
+    for (relative, hits) in &view.shown_hits {
         let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
         let place = env.workspace.place_of(&path);
         let at = ResolvedPath { path, place, written: relative.plain(), exists: true, below_file: None };
         let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, CREDITED) else { continue };
         let Ok(file) = TextFile::new(bytes) else { continue };
         let index = file.index();
-        let mut seen = RangeSet::new();
-        for (number, text) in lines {
-            if *file.line_text(&index.bytes_of(&(*number..number + 1))) == **text {
-                seen.insert(*number..number + 1);
+        let (mut seen, mut parts) = (RangeSet::new(), RangeSet::new());
+        for hit in hits {
+            let line = hit.line - 1..hit.line;
+            let bytes = index.bytes_of(&line);
+            if hit.cut.is_some() {
+                parts.insert(hit.bytes_in(&file, &bytes));
+            } else if *file.line_text(&bytes) == *String::from_utf8_lossy(&hit.bytes) {
+                seen.insert(line);
             }
         }
         env.ledger().record_read_ranges(&at.path, file.bytes(), hash, &seen);
+        if !parts.is_empty() {
+            env.ledger().record_parts(&at.path, &file, hash, &parts);
+        }
     }
 }
 
@@ -315,8 +321,8 @@ struct SearchOutput {
     /// Rows of `text`, and those with a line that matched.
     lines: usize,
     rows: BTreeMap<usize, SearchedRow>,
-    /// By file: the lines that were shown whole.
-    whole: Vec<(RelativePath, Vec<(usize, String)>)>,
+    /// By file: the lines and parts of lines that were shown.
+    shown_hits: Vec<(RelativePath, Vec<SearchHit>)>,
 }
 
 impl SearchOutput {
@@ -333,7 +339,7 @@ impl SearchOutput {
             return;
         }
         let width = file.hits.last().map_or(1, |hit| hit.line.to_string().len());
-        let mut whole = Vec::new();
+        let mut hits = Vec::new();
         let mut last: Option<usize> = None;
         for hit in &file.hits {
             if hit.matched && self.left == 0 {
@@ -344,13 +350,12 @@ impl SearchOutput {
                 self.text.push_str("  --\n");
                 self.lines += 1;
             }
-            if let Some(text) = self.row(hit, width) {
-                whole.push((hit.line - 1, text));
-            }
+            self.row(hit, width);
+            hits.push(hit.clone());
             if self.text.len() > self.room {
                 self.text.truncate(before);
                 self.left = 0;
-                whole.pop();
+                hits.pop();
                 break;
             }
             last = Some(hit.line);
@@ -358,25 +363,15 @@ impl SearchOutput {
                 (self.left, self.shown) = (self.left - 1, self.shown + 1);
             }
         }
-        self.whole.push((file.relative.clone(), whole));
+        self.shown_hits.push((file.relative.clone(), hits));
     }
 
-    /// Adds a line, and returns its text if the line was shown whole.
-    fn row(&mut self, hit: &SearchHit, width: usize) -> Option<String> {
-        let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
-        let line = String::from_utf8_lossy(&hit.bytes);
-        let number = format!("{:>width$}{gutter}", hit.line);
-        let (lead, tail) = match hit.cut {
-            None => (number, String::new()),
-            Some((before, after)) => {
-                (format!("{number}[... {before} bytes] "), format!(" [{after} bytes ...]"))
-            }
-        };
+    fn row(&mut self, hit: &SearchHit, width: usize) {
+        let (lead, tail) = hit.ends(width);
         if hit.matched {
             self.rows.insert(self.lines, SearchedRow { before: lead.len(), after: tail.len() });
         }
         self.lines += 1;
-        let _ = writeln!(self.text, "{lead}{line}{tail}");
-        hit.cut.is_none().then(|| line.into_owned())
+        let _ = writeln!(self.text, "{}", hit.row(width));
     }
 }

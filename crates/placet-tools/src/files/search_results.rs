@@ -1,17 +1,22 @@
 //! Matching lines, collected by several threads and sorted.
 
+use super::file_page::GUTTER;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
-use placet_workspace::{RelativePath, SkippedEntries, WalkBudget};
+use placet_workspace::{RelativePath, SkippedEntries, TextFile, WalkBudget};
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+const CONTEXT_GUTTER: char = '┊';
 /// The longest line that is stored whole, and how much of a longer line is stored before and after its match, in bytes.
 const LINE: usize = 400;
 const BEFORE: usize = 100;
 const AFTER: usize = 250;
+/// How much room a part of a long line takes, with the number of the line and what was cut.
+pub(crate) const LONGEST_HIT: usize = BEFORE + AFTER + 100;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -32,6 +37,45 @@ pub(crate) struct SearchHit {
     pub(crate) matched: bool,
     /// How many bytes of the line were cut before and after.
     pub(crate) cut: Option<(usize, usize)>,
+}
+
+impl SearchHit {
+    /// The part of a long line around what matches in it.
+    pub(crate) fn around(line: usize, text: &str, matcher: &RegexMatcher) -> SearchHit {
+        let found = matcher.find(text.as_bytes()).ok().flatten().map_or(0, |found| found.start());
+        let (part, cut) = around(text.as_bytes(), found);
+        SearchHit { line, bytes: part.to_vec(), matched: true, cut }
+    }
+
+    /// What is before and after the text in a row, with the number of the line right-aligned in `width`.
+    pub(crate) fn ends(&self, width: usize) -> (String, String) {
+        let gutter = if self.matched { GUTTER } else { CONTEXT_GUTTER };
+        let number = format!("{:>width$}{gutter}", self.line);
+        match self.cut {
+            None => (number, String::new()),
+            Some((before, after)) => {
+                (format!("{number}[... {before} bytes] "), format!(" [{after} bytes ...]"))
+            }
+        }
+    }
+
+    pub(crate) fn row(&self, width: usize) -> String {
+        let (lead, tail) = self.ends(width);
+        format!("{lead}{}{tail}", String::from_utf8_lossy(&self.bytes))
+    }
+
+    /// Where the part is in the file whose `line` has these bytes; empty if the file has other bytes there: in another
+    /// encoding, or by now.
+    pub(crate) fn bytes_in(&self, file: &TextFile, line: &Range<usize>) -> Range<usize> {
+        let Some((before, after)) = self.cut else { return 0..0 };
+        let start = line.start + before;
+        let part = start..(start + self.bytes.len()).min(line.end);
+        match file.part(part.clone()) == self.bytes {
+            true if after == 0 => start..line.end,
+            true => part,
+            false => 0..0,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]

@@ -70,7 +70,7 @@ pub(crate) fn judge(
         ReadStatus::Part { seen, .. } => {
             let mut touched = RangeSet::new();
             targets.into_iter().for_each(|target| touched.insert(target));
-            Err(not_shown(&path, &seen, &touched.without(&seen)))
+            Err(not_shown(&path, &seen, &touched.without(&seen), None))
         }
         ReadStatus::Unshown(lines) => Err(unshown(env, at, &path, (&file, hash), &lines)),
         ReadStatus::Changed(change) if targets.is_empty() || change.intact => {

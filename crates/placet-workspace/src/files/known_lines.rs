@@ -1,6 +1,6 @@
 //! What is known of the lines of a content: the shown lines, and the lines that others changed since.
 
-use crate::{Hash, LinesByTurn};
+use crate::{Hash, LineIndex, LinesByTurn};
 use placet_text::text::{DetectedEncoding, LineDiff, RangeSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,6 +12,9 @@ pub struct KnownLines {
     pub seen: RangeSet,
     /// Lines that others changed, or next to which they removed some, and that were not shown after that.
     pub foreign: RangeSet,
+    /// Bytes of the content that were shown of lines that were not shown whole: a page, or what a search shows around a
+    /// match.
+    pub parts: RangeSet,
 }
 
 /// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
@@ -49,12 +52,49 @@ impl KnownLines {
             let same = old_at..edit.old.start.max(old_at);
             keep(same.clone(), new_at);
             new_at += same.len();
-            written.insert(new_at..new_at + edit.new_len);
+            // An edit in a line of which only parts are known writes a part of it: see `parts_through`.
+            if self.parts.is_empty() || self.seen.covers(&edit.old) {
+                written.insert(new_at..new_at + edit.new_len);
+            }
             new_at += edit.new_len;
             old_at = edit.old.end.max(old_at);
         }
         keep(old_at..usize::MAX, new_at);
         (after, written)
+    }
+
+    /// The parts after these byte ranges were replaced by so many bytes, which count as shown.
+    pub fn parts_through(&self, changes: &[(Range<usize>, usize)]) -> RangeSet {
+        let mut after = RangeSet::new();
+        let (mut old_at, mut new_at) = (0, 0);
+        for (range, put) in changes {
+            let same = old_at..range.start.max(old_at);
+            after.extend(&self.parts.moved(&same, new_at));
+            new_at += same.len();
+            after.insert(new_at..new_at + put);
+            (old_at, new_at) = (range.end, new_at + put);
+        }
+        after.extend(&self.parts.moved(&(old_at..usize::MAX), new_at));
+        after
+    }
+
+    /// The lines that must have been shown for an edit of these bytes: a line of which the bytes in question were shown
+    /// is not among them.
+    pub fn needed(&self, index: &LineIndex, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+        let lines = spans.iter().map(|span| (index.lines_of(span), span));
+        if self.parts.is_empty() {
+            return lines.map(|(lines, _)| lines).collect();
+        }
+        let of_span = |(lines, span): (Range<usize>, &Range<usize>)| {
+            let is_known = |line: &usize| {
+                let bytes = index.bytes_of(&(*line..*line + 1));
+                self.parts.covers(&(span.start.max(bytes.start)..span.end.min(bytes.end)))
+            };
+            let mut needed = RangeSet::new();
+            lines.filter(|line| !is_known(line)).for_each(|line| needed.insert(line..line + 1));
+            needed.ranges().collect::<Vec<_>>()
+        };
+        lines.flat_map(of_span).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 //! none, a change is still noticed, only not shown.
 
 use super::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead, carried, intact_windows};
-use crate::{Hash, LinesByTurn};
+use crate::{Hash, LinesByTurn, TextFile};
 use placet_text::text::RangeSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +42,8 @@ enum SeenContent {
         lines: RangeSet,
         foreign: RangeSet,
         turns: LinesByTurn,
+        /// See [`KnownLines::parts`].
+        parts: RangeSet,
         content: Option<Arc<Vec<u8>>>,
     },
     /// Windows into a file too large to hash at each read: each by its lines and their hash.
@@ -82,6 +84,27 @@ impl ReadLedger {
         }
         let foreign = self.known_now(path, content, hash, |_| &[]).foreign.without(lines);
         self.put(path, hash, (seen, lines, foreign), Some(content));
+    }
+
+    /// Bytes of lines were shown that are too long to be shown whole. A line of which all parts were shown is seen.
+    pub fn record_parts(&mut self, path: &Path, file: &TextFile, hash: Hash, parts: &RangeSet) {
+        let index = file.index();
+        let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
+        let mut known = self.known_now(path, file.bytes(), hash, lines);
+        known.parts.extend(parts);
+        let mut whole = RangeSet::new();
+        for line in parts.ranges().flat_map(|part| index.lines_of(&part)) {
+            if known.parts.covers(&index.bytes_of(&(line..line + 1))) {
+                whole.insert(line..line + 1);
+            }
+        }
+        known.seen.extend(&whole);
+        let lines = (known.seen, &whole, known.foreign.without(&whole));
+        self.put(path, hash, lines, Some(file.bytes()));
+        if let Some(LedgerEntry { what: SeenContent::Content { parts, .. }, .. }) = self.entries.get_mut(path)
+        {
+            *parts = known.parts;
+        }
     }
 
     /// Lines of a file that is too large to be known by its whole content.
@@ -172,15 +195,15 @@ impl ReadLedger {
     ) -> KnownLines {
         match self.entries.get(path).map(|seen| &seen.what) {
             None => KnownLines::default(),
-            Some(SeenContent::Content { hash: known, lines, foreign, .. }) if *known == hash => {
-                KnownLines { seen: lines.clone(), foreign: foreign.clone() }
+            Some(SeenContent::Content { hash: known, lines, foreign, parts, .. }) if *known == hash => {
+                KnownLines { seen: lines.clone(), foreign: foreign.clone(), parts: parts.clone() }
             }
             Some(SeenContent::Content { lines, foreign, content: old, .. }) => {
                 let stale = StaleRead::of(old.clone(), (lines, foreign), content, &[]);
-                KnownLines { seen: stale.carried, foreign: stale.foreign }
+                KnownLines { seen: stale.carried, foreign: stale.foreign, ..KnownLines::default() }
             }
             Some(SeenContent::Windows(windows)) => {
-                KnownLines { seen: intact_windows(windows, line_bytes), foreign: RangeSet::new() }
+                KnownLines { seen: intact_windows(windows, line_bytes), ..KnownLines::default() }
             }
         }
     }
@@ -212,7 +235,7 @@ impl ReadLedger {
         edits: &[LineEdit],
         known: &KnownLines,
     ) {
-        let (KnownLines { seen: mut lines, foreign }, written) = known.through(edits);
+        let (KnownLines { seen: mut lines, foreign, .. }, written) = known.through(edits);
         lines.extend(&written);
         self.put(path, after.1, (lines, &written, foreign), Some(after.0));
     }
@@ -266,14 +289,18 @@ impl ReadLedger {
         content: Option<&Arc<Vec<u8>>>,
     ) {
         let turns = self.turns_after(path, hash, (&lines, now), content);
-        self.keep(path, hash, (lines, foreign), turns, content);
+        let parts = match self.entries.get(path).map(|seen| &seen.what) {
+            Some(SeenContent::Content { hash: known, parts, .. }) if *known == hash => parts.clone(),
+            _ => RangeSet::new(),
+        };
+        self.keep(path, hash, (lines, foreign, parts), turns, content);
     }
 
     fn keep(
         &mut self,
         path: &Path,
         hash: Hash,
-        (lines, foreign): (RangeSet, RangeSet),
+        (lines, foreign, parts): (RangeSet, RangeSet, RangeSet),
         turns: LinesByTurn,
         content: Option<&Arc<Vec<u8>>>,
     ) {
@@ -282,7 +309,7 @@ impl ReadLedger {
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
         let used = self.tick();
-        let what = SeenContent::Content { hash, lines, foreign, turns, content };
+        let what = SeenContent::Content { hash, lines, foreign, turns, parts, content };
         self.entries.insert(path.to_path_buf(), LedgerEntry { what, used });
         self.make_room();
     }
@@ -347,6 +374,8 @@ struct SavedLedgerEntry {
     foreign: RangeSet,
     #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
     turns: LinesByTurn,
+    #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
+    parts: RangeSet,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     windows: Vec<(usize, usize, String)>,
     /// The turn of each window.
@@ -359,11 +388,12 @@ impl ReadLedger {
         let file = |(path, seen): (&PathBuf, &LedgerEntry)| {
             let blank = SavedLedgerEntry { path: path.clone(), ..SavedLedgerEntry::default() };
             match &seen.what {
-                SeenContent::Content { hash, lines, foreign, turns, .. } => SavedLedgerEntry {
+                SeenContent::Content { hash, lines, foreign, turns, parts, .. } => SavedLedgerEntry {
                     hash: Some(hash.to_hex().to_string()),
                     lines: lines.clone(),
                     foreign: foreign.clone(),
                     turns: turns.clone(),
+                    parts: parts.clone(),
                     ..blank
                 },
                 SeenContent::Windows(windows) => {
@@ -386,7 +416,7 @@ impl ReadLedger {
         for file in &snapshot.files {
             if let Some(hash) = &file.hash {
                 if let Ok(hash) = Hash::from_hex(hash) {
-                    let lines = (file.lines.clone(), file.foreign.clone());
+                    let lines = (file.lines.clone(), file.foreign.clone(), file.parts.clone());
                     ledger.keep(&file.path, hash, lines, file.turns.clone(), None);
                 }
                 continue;
