@@ -46,6 +46,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             name if name.starts_with("[protected files]") => {
                 (write("/w/.envrc", AccessLocation::Protected), None)
             }
+            name if name.starts_with("a read-only file") => (write("/w/a", AccessLocation::ReadOnly), None),
             name if name.starts_with("[pages of the web]") => (Access::Fetch { host: "a.b".into() }, None),
             name if name.starts_with("the [network]") => (Access::Network { host: "a.b".into() }, None),
             name if name.starts_with("a command, where there is no view") => {
@@ -62,7 +63,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             }
         }
     }
-    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.len(), 7);
 }
 
 #[test]

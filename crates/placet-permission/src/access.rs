@@ -9,6 +9,8 @@ pub enum AccessLocation {
     Inside,
     /// Inside the workspace, and a file that something on this machine runs later: see [`super::is_protected`].
     Protected,
+    /// Inside the workspace, and a file whose permissions forbid writing.
+    ReadOnly,
     Outside,
 }
 

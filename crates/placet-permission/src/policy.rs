@@ -478,7 +478,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             always: Some(Grant::ServerTool { server: server.clone(), tool: tool.clone() }),
             flag: Some(format!("--allow 'mcp({server}.{tool})'")),
         },
-        Access::Read { place: AccessLocation::Inside | AccessLocation::Protected, .. } => allow,
+        Access::Read { place, .. } if *place != AccessLocation::Outside => allow,
         Access::Read { .. } if mode == Mode::Unrestricted => allow,
         Access::Read { path, .. } => AccessVerdict::Ask {
             reason: format!("`{}` is outside the workspace", path.display()),
@@ -486,11 +486,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             always: Some(Grant::ReadBelow(path.clone())),
         },
         // In ask mode a change inside is applied only when the person applies it: that is the question.
-        Access::Write { place: AccessLocation::Inside | AccessLocation::Protected, .. }
-            if mode == Mode::Ask =>
-        {
-            allow
-        }
+        Access::Write { place, .. } if *place != AccessLocation::Outside && mode == Mode::Ask => allow,
         // Outside there is no root: every component of the path counts.
         Access::Write { path, .. } if is_protected_write(reach, protected) => AccessVerdict::Ask {
             reason: format!("`{}` is protected: programs run commands from it", path.display()),
@@ -499,8 +495,11 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         },
         Access::Write { place: AccessLocation::Inside, .. } => allow,
         Access::Write { .. } if mode == Mode::Unrestricted => allow,
-        Access::Write { path, .. } => AccessVerdict::Ask {
-            reason: format!("`{}` is outside the workspace", path.display()),
+        Access::Write { path, place } => AccessVerdict::Ask {
+            reason: match place {
+                AccessLocation::ReadOnly => format!("`{}` is read-only", path.display()),
+                _ => format!("`{}` is outside the workspace", path.display()),
+            },
             always: None,
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },

@@ -109,7 +109,9 @@ impl ToolContext {
             WorkspaceError::Raced(_) => {
                 "read the file again, then repeat the change on the current content".into()
             }
-            WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed".into(),
+            WorkspaceError::ReadOnly(_) | WorkspaceError::Denied(_) => {
+                "ask the person whether its permissions should be changed".into()
+            }
             WorkspaceError::Special { .. } => "only regular files and directories can be used".into(),
             WorkspaceError::Link(_) => {
                 hint!["remove the link itself with ", HintTool::RunCommand, ", or name the file it leads to"]

@@ -122,7 +122,7 @@ impl StagedFiles {
         bytes: Vec<u8>,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
-        let leaf = self.leaf(env, at, consent)?;
+        let leaf = self.writable(env, at, consent)?;
         let attrs = match &leaf.now {
             StagedState::File { attrs, .. } => attrs.clone(),
             StagedState::Absent => None,
@@ -139,7 +139,7 @@ impl StagedFiles {
         (held, origin): (StagedState, Option<PathBuf>),
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
-        let leaf = self.leaf(env, at, consent)?;
+        let leaf = self.writable(env, at, consent)?;
         leaf.now = held;
         leaf.origin = origin;
         Ok(())
@@ -153,7 +153,7 @@ impl StagedFiles {
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, at)?;
-        let leaf = self.leaf(env, at, consent)?;
+        let leaf = self.writable(env, at, consent)?;
         if leaf.now == StagedState::Absent {
             return Err(WorkspaceError::Missing(at.path.clone()));
         }
@@ -184,7 +184,7 @@ impl StagedFiles {
         if source.now == StagedState::Absent {
             return Err(WorkspaceError::Missing(source.at.path));
         }
-        let target = self.leaf(env, to, consent)?;
+        let target = self.writable(env, to, consent)?;
         if target.now != StagedState::Absent {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
@@ -205,7 +205,7 @@ impl StagedFiles {
         if from.path == to.path {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
-        let source = self.leaf(env, from, consent)?;
+        let source = self.writable(env, from, consent)?;
         let (moved, left) = (source.clone(), std::mem::take(&mut source.now));
         // The new path may be below the old one, or above it.
         let received = self.receive(env, moved, to, consent);
@@ -223,7 +223,7 @@ impl StagedFiles {
         mode: u32,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
-        let leaf = self.leaf(env, at, consent)?;
+        let leaf = self.writable(env, at, consent)?;
         if let StagedState::File { attrs, .. } = &mut leaf.now {
             let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
             given.mode = match mode & 0o111 {
@@ -284,12 +284,15 @@ impl StagedFiles {
             match leaf.now.bytes() {
                 None => ledger.forget(&leaf.at.path),
                 Some(bytes) => {
-                    ledger.wrote(
-                        &leaf.at.path,
-                        (bytes, written.hash),
-                        &line_edits(self.origin(leaf), bytes),
-                        &known,
-                    );
+                    let origin = self.origin(leaf);
+                    let edits = line_edits(origin, bytes);
+                    ledger.wrote(&leaf.at.path, (bytes, written.hash), &edits, &known);
+                    if let (false, Some(before), Ok(file)) =
+                        (known.parts.is_empty(), origin.was.bytes(), TextFile::new(bytes.clone()))
+                    {
+                        let parts = parts_outside(&known, before, bytes);
+                        ledger.record_parts(&leaf.at.path, &file, written.hash, &parts);
+                    }
                 }
             }
         }
@@ -320,6 +323,17 @@ impl StagedFiles {
             self.leaves.insert(at.path.clone(), leaf);
         }
         self.leaves.get_mut(&at.path).ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
+    }
+
+    /// A path that a step changes: what the write would refuse is the step's own error.
+    fn writable(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<&mut StagedFile, WorkspaceError> {
+        env.workspace.refuse_unwritable(at)?;
+        self.leaf(env, at, consent)
     }
 
     /// What is on disk at a path that no step has named yet.
@@ -422,6 +436,7 @@ impl StagedSource<'_> {
             false => {
                 let (mut after, written) = known.through(&edits_between(self.bytes, self.now));
                 after.seen.extend(&written);
+                after.parts = parts_outside(known, self.bytes, self.now);
                 after
             }
         };
@@ -481,6 +496,19 @@ fn seen_before(env: &ToolContext, leaf: &StagedFile) -> KnownLines {
 fn line_edits(from: &StagedFile, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
     edits_between(from.was.bytes().map_or(&empty, |b| b.as_ref()), after)
+}
+
+/// The parts of long lines that are known of a content, before and after what changed in it.
+fn parts_outside(known: &KnownLines, before: &[u8], after: &[u8]) -> RangeSet {
+    if known.parts.is_empty() {
+        return RangeSet::new();
+    }
+    let most = before.len().min(after.len());
+    let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let tails = before.iter().rev().zip(after.iter().rev());
+    let tail = tails.take(most - head).take_while(|(a, b)| a == b).count();
+    let (gone, put) = (head..before.len() - tail, head..after.len() - tail);
+    known.parts_through(&[(gone, put.len())]).without(&RangeSet::of(put))
 }
 
 fn edits_between(before: &[u8], after: &[u8]) -> Vec<LineEdit> {

@@ -43,6 +43,7 @@ impl Workspace {
     ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
         for one in batch {
             self.consented(&one.at, OpenConsent::Permit(permit), &one.at.write())?;
+            self.refuse_unwritable(&one.at)?;
         }
         match self.view() {
             Some(view) => view.write_all(batch, &view.writer(permit)),

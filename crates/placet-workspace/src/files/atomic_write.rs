@@ -11,12 +11,11 @@
 pub(crate) use super::exchange::{ExchangeOutcome, QuietFile, exchange_checked};
 use super::open::{FileKind, dir_at, special};
 use super::sparse::hash_of;
-use super::stat_fields::permissions;
 pub(crate) use super::temp_name::{fresh_name, link_fd};
 pub(crate) use super::xattr::{attribute, attributes};
 use crate::{Hash, OpenConsent, ResolvedPath, Workspace, WorkspaceError};
 use placet_permission::{Permit, WritePolicy};
-use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -106,6 +105,7 @@ impl Workspace {
         before: ExpectedContent,
     ) -> Result<WriteOutcome, WorkspaceError> {
         self.consented(at, OpenConsent::Permit(permit), &at.write())?;
+        self.refuse_unwritable(at)?;
         let bytes = bytes.into();
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, view.writer(permit));
@@ -200,7 +200,6 @@ impl WriteTarget<'_> {
     /// Returns whether it was written in place.
     fn replace(&self, bytes: &[u8], hash: Hash, before: Hash) -> Result<bool, WorkspaceError> {
         let (old, stat) = self.open_old(OFlags::RDONLY)?;
-        refuse_read_only(self.path, permissions(&stat))?;
         if stat.st_nlink > 1 {
             return self.write_in_place(bytes, before).map(|()| true);
         }
@@ -327,13 +326,6 @@ impl WriteTarget<'_> {
         }
         Ok(staged.name.clone().unwrap_or_default())
     }
-}
-
-/// A read-only file is not replaced, though the rights to its directory would be enough.
-pub(crate) fn refuse_read_only(path: &Path, mode: u32) -> Result<(), WorkspaceError> {
-    let writable = rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
-    let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));
-    if mode & 0o222 == 0 || refused { Err(WorkspaceError::ReadOnly(path.to_path_buf())) } else { Ok(()) }
 }
 
 /// Gives `new` the owner, the extended attributes (access lists among them) and the mode of `old`.

@@ -33,4 +33,5 @@ mod symlinks;
 mod temp_name;
 pub(super) mod text_file;
 pub(super) mod walk;
+mod writable;
 mod xattr;

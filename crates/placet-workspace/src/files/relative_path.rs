@@ -23,7 +23,7 @@ impl RelativePath {
 
     /// As a list of lines shows it. [`super::Workspace::resolve`] understands it.
     pub fn shown(&self) -> String {
-        visible::path_name(self.as_path())
+        visible::usable_name(self.as_path())
     }
 
     /// As a list in a form of its own gives it, JSON for example: the path itself where it is UTF-8.

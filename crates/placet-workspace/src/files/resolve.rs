@@ -33,7 +33,11 @@ pub struct ResolvedPath {
 
 impl ResolvedPath {
     pub fn read(&self) -> Access {
-        Access::Read { path: self.path.clone(), place: self.place }
+        let place = match self.place {
+            AccessLocation::ReadOnly => AccessLocation::Inside,
+            place => place,
+        };
+        Access::Read { path: self.path.clone(), place }
     }
 
     pub fn write(&self) -> Access {
@@ -63,18 +67,20 @@ impl Workspace {
             (Some(listed), Ok(RealPath { exists: false, .. }) | Err(_)) => listed,
             (_, found) => found?,
         };
-        let RealPath { path, exists, below_file } = found;
+        let RealPath { path, exists, mut below_file } = found;
+        // `file/` and `file/.` mean a directory, for the system too.
+        if exists && (written.ends_with('/') || written.ends_with("/.")) && !self.is_dir(&path) {
+            below_file = Some(path.clone());
+        }
         let bytes = path.as_os_str().len();
         if bytes > LONGEST {
             return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
         }
-        Ok(ResolvedPath {
-            place: self.place_of_call(&path),
-            path,
-            written: written.into(),
-            exists,
-            below_file,
-        })
+        let place = match self.place_of_call(&path) {
+            AccessLocation::Inside if exists && self.is_read_only(&path) => AccessLocation::ReadOnly,
+            place => place,
+        };
+        Ok(ResolvedPath { path, place, written: written.into(), exists, below_file })
     }
 
     /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be
@@ -132,13 +138,13 @@ impl Workspace {
     }
 
     fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
-        let alias = |(prefix, dir): &(String, PathBuf)| {
+        for (prefix, dir) in &self.0.aliases {
             let rest = written.strip_prefix(prefix.as_str());
-            let rest = rest.or_else(|| (written == prefix.trim_end_matches('/')).then_some(""))?;
-            Some(dir.join(rest.trim_start_matches('/')))
-        };
-        if let Some(path) = self.0.aliases.iter().find_map(alias) {
-            return Ok(path);
+            let rest = rest.or_else(|| (written == prefix.trim_end_matches('/')).then_some(""));
+            let Some(path) = rest.map(|rest| dir.join(rest.trim_start_matches('/'))) else { continue };
+            // What is above such a directory has no name of this kind.
+            let leaves = !flat(&path).starts_with(dir);
+            return if leaves { Err(WorkspaceError::Missing(written.into())) } else { Ok(path) };
         }
         let Some(rest) = written.strip_prefix('~') else { return Ok(PathBuf::from(written)) };
         // A file may be called `~backup`: the person then writes `./~backup`.

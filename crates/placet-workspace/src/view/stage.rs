@@ -84,9 +84,6 @@ impl View {
         };
         let now = now.map_err(|e| WorkspaceError::from_io(path, e))?;
         expect(path, before, &now)?;
-        if let PathState::File { attrs, .. } = &now {
-            crate::files::atomic_write::refuse_read_only(path, attrs.mode)?;
-        }
         let unread = matches!(before, ExpectedContent::Content(_));
         let (bytes, attrs) = match after {
             RewriteAction::Content { bytes, attrs } => (bytes, attrs),
@@ -398,13 +395,7 @@ pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> R
         (ExpectedContent::EmptiedDirectory, PathState::Directory { .. }) => Ok(()),
         (ExpectedContent::EmptiedDirectory, _) => Err(WorkspaceError::Raced(path())),
         (ExpectedContent::Absent, _) => Err(WorkspaceError::Exists(path())),
-        (ExpectedContent::Content(expected), PathState::File { hash, attrs, .. }) if *hash == expected => {
-            if attrs.mode & 0o222 == 0 {
-                Err(WorkspaceError::ReadOnly(path()))
-            } else {
-                Ok(())
-            }
-        }
+        (ExpectedContent::Content(expected), PathState::File { hash, .. }) if *hash == expected => Ok(()),
         (ExpectedContent::Content(_), PathState::Absent) => Err(WorkspaceError::Missing(path())),
         (ExpectedContent::Content(_), PathState::Directory { .. }) => Err(WorkspaceError::Directory(path())),
         (ExpectedContent::Content(_), _) => Err(WorkspaceError::Raced(path())),
