@@ -3,6 +3,7 @@
 mod dialect_editors;
 mod dialect_scenarios;
 mod dialects;
+mod document_rules;
 mod entrance_words;
 mod rare_tools;
 mod seed_agentos;

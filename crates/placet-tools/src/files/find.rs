@@ -1,5 +1,6 @@
 //! find_files: paths by a glob.
 
+use super::dotted_glob::DottedGlob;
 use super::list::{check_root, gaps, left_out, walk_root};
 use super::pattern::check_length;
 use crate::arguments::ToolSchema;
@@ -27,8 +28,7 @@ struct Args {
     pattern: String,
     path: Option<String>,
     limit: Option<usize>,
-    #[serde(rename = "scratchpad")]
-    _scratchpad: Option<String>,
+    scratchpad: Option<String>,
 }
 
 pub(crate) struct FindFiles(ToolSchema);
@@ -60,7 +60,19 @@ impl Tool for FindFiles {
             None => format!("find {}", args.pattern),
             Some(_) => format!("find {} in {}", args.pattern, env.workspace.shown(&at.path)),
         };
-        Ok(Box::new(FindPlan { at, title, glob, limit: args.limit.unwrap_or(MOST) }))
+        let usual = if args.scratchpad.is_some() { usize::MAX } else { MOST };
+        let limit = nonzero_limit(args.limit)?.unwrap_or(usual);
+        Ok(Box::new(FindPlan { at, title, glob, limit }))
+    }
+}
+
+/// The `limit` of a call, which is not 0: nothing would be shown.
+pub(super) fn nonzero_limit(limit: Option<usize>) -> Result<Option<usize>, ToolError> {
+    match limit {
+        Some(0) => {
+            Err(ToolError::hint("`limit` is 0: nothing would be shown", "leave it out for the usual number"))
+        }
+        limit => Ok(limit),
     }
 }
 
@@ -74,6 +86,8 @@ pub(crate) struct PathGlob {
     directories: bool,
     dotted: bool,
     excludes: bool,
+    /// Takes the place of `matcher`.
+    explicit_dots: Option<DottedGlob>,
 }
 
 impl PathGlob {
@@ -111,13 +125,20 @@ impl PathGlob {
         let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{written}`: {}", e.kind())))?;
         let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
         let (matcher, name_only) = (glob.compile_matcher(), !plain.contains('/'));
-        Ok(PathGlob { matcher, name_only, directories, dotted, excludes })
+        Ok(PathGlob { matcher, name_only, directories, dotted, excludes, explicit_dots: None })
     }
 
     /// The same pattern read as a path from the searched directory: `*.rs` matches in that directory only.
     #[must_use]
     pub(crate) fn anchored(self) -> PathGlob {
         PathGlob { name_only: false, ..self }
+    }
+
+    /// The same glob, in which no wildcard matches the dot at the beginning of a name.
+    pub(crate) fn with_explicit_dots(self) -> Result<PathGlob, ToolError> {
+        let glob = DottedGlob::new(self.matcher.glob().glob())
+            .ok_or_else(|| ToolError::new(format!("invalid glob `{}`", self.matcher.glob())))?;
+        Ok(PathGlob { explicit_dots: Some(glob), ..self })
     }
 
     pub(crate) fn show(&self) -> WalkFilter {
@@ -141,7 +162,8 @@ impl PathGlob {
 
     fn fits(&self, path: &Path) -> bool {
         let name = path.file_name().filter(|_| self.name_only);
-        self.matcher.is_match(name.map_or(path, Path::new))
+        let subject = name.map_or(path, Path::new);
+        self.explicit_dots.as_ref().map_or_else(|| self.matcher.is_match(subject), |glob| glob.fits(subject))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tools that read, write, edit, list, find and search files.
 
 pub(super) mod content_type;
+mod dotted_glob;
 pub(super) mod edit;
 pub(super) mod edit_errors;
 pub(super) mod edit_spans;

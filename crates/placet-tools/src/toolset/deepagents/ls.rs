@@ -124,18 +124,18 @@ fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsO
 
 impl DeepagentsOptions {
     /// In 0.4 a pattern matches at any depth. In 0.7 a pattern without a slash is a name at any depth, and a pattern
-    /// with a slash is a path from the searched directory; a leading slash anchors it there. Only an explicit pattern
-    /// matches names that begin with a dot.
+    /// with a slash is a path from the searched directory; a leading slash anchors it there. Only a dot matches the dot at
+    /// the beginning of a name.
     fn pattern(&self, pattern: &str) -> Result<(PathGlob, WalkFilter), ToolError> {
         let plain = pattern.trim_start_matches('/');
         if !self.is_newer() {
             let (not, name) = plain.strip_prefix('!').map_or(("", plain), |name| ("!", name));
-            let anywhere = if name.starts_with("**/") { plain.to_string() } else { format!("{not}**/{name}") };
+            let anywhere =
+                if name.starts_with("**/") { plain.to_string() } else { format!("{not}**/{name}") };
             return Ok((PathGlob::new(&anywhere)?, WalkFilter::All));
         }
-        let glob = PathGlob::new(plain)?;
-        let show = if glob.show() == WalkFilter::Dotted { WalkFilter::All } else { WalkFilter::Ignored };
-        Ok((if plain == pattern { glob } else { glob.anchored() }, show))
+        let glob = PathGlob::new(plain)?.with_explicit_dots()?;
+        Ok((if plain == pattern { glob } else { glob.anchored() }, WalkFilter::All))
     }
 
     /// A directory and the mounts that are below it.

@@ -1,0 +1,101 @@
+//! A glob in which only a dot matches the dot of a name, segment by segment.
+//!
+//! The glob library matches whole paths and knows no rule about dots, so each segment is a glob of its own. `**` stands for
+//! any number of names without a dot.
+
+use globset::{GlobBuilder, GlobMatcher};
+use std::path::Path;
+
+/// More alternatives than this are not expanded from braces.
+const MOST: usize = 1000;
+
+#[derive(Clone, Debug)]
+pub(super) struct DottedGlob(Vec<Vec<Segment>>);
+
+#[derive(Clone, Debug)]
+enum Segment {
+    Any,
+    Name { matcher: GlobMatcher, begins_with_dot: bool },
+}
+
+impl DottedGlob {
+    /// `None` for a pattern that the library refuses.
+    pub(super) fn new(pattern: &str) -> Option<DottedGlob> {
+        let segment = |text: &str| match text {
+            "**" => Some(Segment::Any),
+            _ => {
+                let glob =
+                    GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build().ok()?;
+                let begins_with_dot = text.starts_with('.') || text.starts_with("\\.");
+                Some(Segment::Name { matcher: glob.compile_matcher(), begins_with_dot })
+            }
+        };
+        let alternatives = expanded(pattern)?;
+        let all = alternatives.iter().map(|one| one.split('/').map(segment).collect::<Option<Vec<_>>>());
+        all.collect::<Option<Vec<_>>>().map(DottedGlob)
+    }
+
+    pub(super) fn fits(&self, path: &Path) -> bool {
+        let names: Vec<&Path> = path.iter().map(Path::new).collect();
+        self.0.iter().any(|segments| fits(segments, &names))
+    }
+}
+
+fn fits(segments: &[Segment], names: &[&Path]) -> bool {
+    let is_dotted = |name: &Path| name.as_os_str().as_encoded_bytes().first() == Some(&b'.');
+    match (segments.split_first(), names.split_first()) {
+        (None, None) => true,
+        (Some((Segment::Any, rest)), None) => fits(rest, names),
+        (Some((Segment::Any, rest)), Some((name, below))) => {
+            fits(rest, names) || !is_dotted(name) && fits(segments, below)
+        }
+        (Some((Segment::Name { matcher, begins_with_dot }, rest)), Some((name, below))) => {
+            (*begins_with_dot || !is_dotted(name)) && matcher.is_match(name) && fits(rest, below)
+        }
+        _ => false,
+    }
+}
+
+/// The alternatives of a pattern, without its braces; a pattern with too many is refused.
+fn expanded(pattern: &str) -> Option<Vec<String>> {
+    let (mut done, mut todo) = (Vec::new(), vec![pattern.to_string()]);
+    while let Some(one) = todo.pop() {
+        if done.len() + todo.len() > MOST {
+            return None;
+        }
+        match first_braces(&one) {
+            None => done.push(one),
+            Some((head, choices, tail)) => {
+                todo.extend(choices.iter().map(|choice| format!("{head}{choice}{tail}")));
+            }
+        }
+    }
+    Some(done)
+}
+
+/// The text before the first braces, the choices in them, and the text after them.
+fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let (mut depth, mut from, mut choices, mut open) = (0, 0, Vec::new(), None);
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        let was_escaped = std::mem::replace(&mut escaped, c == '\\' && !escaped);
+        if was_escaped {
+            continue;
+        }
+        match (c, depth) {
+            ('{', 0) => (depth, from, open) = (1, at + 1, Some(at)),
+            ('{', _) => depth += 1,
+            (',', 1) => {
+                choices.push(text.get(from..at)?);
+                from = at + 1;
+            }
+            ('}', 1) => {
+                choices.push(text.get(from..at)?);
+                return Some((text.get(..open?)?, choices, text.get(at + 1..)?));
+            }
+            ('}', 2..) => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
