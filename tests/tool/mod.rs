@@ -1,11 +1,14 @@
 //! The native tools, one file each, and what holds for all of them.
 
 mod batch;
+mod closed_files;
 mod edit_properties;
 mod fetch;
 mod hostile_search;
 mod hostile_streams;
 mod labels;
+mod long_lines;
+mod look_alike;
 mod own_files;
 mod patch;
 mod patch_refusals;

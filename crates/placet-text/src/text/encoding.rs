@@ -270,6 +270,8 @@ struct HighByteStats {
     kana: usize,
     sjis_pairs: usize,
     sjis_half: usize,
+    /// Pairs that are signs, kana, or kanji of the first level: nearly all of a text of today.
+    sjis_usual: usize,
     isolated: usize,
     undefined_1252: usize,
 }
@@ -290,7 +292,13 @@ fn legacy(body: &[u8]) -> Option<TextEncoding> {
         return Some(TextEncoding::Gbk);
     }
     let latin = shape.utf8_bytes == 0 && shape.undefined_1252 == 0 && shape.isolated * 10 >= shape.high * 6;
-    latin.then_some(TextEncoding::Windows1252)
+    if latin {
+        return Some(TextEncoding::Windows1252);
+    }
+    // A short line may have no kana. Letters of DOS code pages are pairs, too, with the ASCII letters after them.
+    let usual = shape.sjis_pairs >= 2 && shape.sjis_usual == shape.sjis_pairs;
+    let usual = usual && shape.sjis_half == 0 && shape.isolated * 2 <= shape.high;
+    (usual && clean(SHIFT_JIS)).then_some(TextEncoding::ShiftJis)
 }
 
 impl HighByteStats {
@@ -337,10 +345,14 @@ impl HighByteStats {
                 (0x82, [0x9F..=0xF1, rest @ ..]) | (0x83, [0x40..=0x96, rest @ ..]) => {
                     self.kana += 1;
                     self.sjis_pairs += 1;
+                    self.sjis_usual += 1;
                     rest
                 }
-                (0x81..=0x9F | 0xE0..=0xFC, [0x40..=0x7E | 0x80..=0xFC, rest @ ..]) => {
+                (0x81..=0x9F | 0xE0..=0xFC, [trail @ (0x40..=0x7E | 0x80..=0xFC), rest @ ..]) => {
                     self.sjis_pairs += 1;
+                    let is_usual =
+                        matches!((first, trail), (0x81 | 0x89..=0x97, _) | (0x88, 0x9F..) | (0x98, ..=0x72));
+                    self.sjis_usual += usize::from(is_usual);
                     rest
                 }
                 (0xA1..=0xDF, rest) => {

@@ -74,3 +74,42 @@ fn what_nobody_can_read_is_binary_and_text_with_odd_bytes_is_not() {
     let hides: Vec<u8> = [&noise[..], b"\nrm -rf ~\n"].concat();
     assert!(!is_binary(&hides));
 }
+
+/// A short line of Japanese without kana was not recognised, and could not be edited.
+#[test]
+fn short_japanese_lines_are_recognised_and_other_short_lines_are_not_japanese() {
+    for text in [
+        "日本語",
+        "東京都",
+        "設定",
+        "会議室の予約",
+        "確認済み。",
+        "バージョン",
+        "// 日本語 comment\n",
+        "名前=東京\n",
+    ] {
+        let bytes = TextEncoding::ShiftJis.encode(text).unwrap();
+        let found = DetectedEncoding::of(&bytes).unwrap();
+        assert_eq!((found.encoding, found.stray), (TextEncoding::ShiftJis, false), "{text}");
+        assert_eq!(found.encoding.decode(&bytes), text);
+    }
+    // German in the DOS code page 850, Russian in 866, windows-1251 and KOI8-R, Greek in windows-1253, Chinese in Big5.
+    for bytes in [
+        &b"f\x81r B\x81cher"[..],
+        b"f\x81r \x8Epfel",
+        b"\x8F\xE0\xA8\xA2\xA5\xE2",
+        b"\xCF\xF0\xE8\xE2\xE5\xF2",
+        b"\xF0\xD2\xC9\xD7\xC5\xD4",
+        b"\xC3\xE5\xE9\xE1",
+        b"\xA4\xA4\xA4\xE5",
+        b"don\x92t can\x92t",
+        b"\x93quoted\x94 \x96 text",
+        b"caf\xE9",
+    ] {
+        assert_ne!(DetectedEncoding::of(bytes).unwrap().encoding, TextEncoding::ShiftJis, "{bytes:x?}");
+    }
+    for text in ["中文", "测试文本", "设置"] {
+        let bytes = TextEncoding::Gbk.encode(text).unwrap();
+        assert_eq!(DetectedEncoding::of(&bytes).unwrap().encoding, TextEncoding::Gbk, "{text}");
+    }
+}

@@ -8,6 +8,7 @@ pub mod human_size;
 pub mod hunk;
 mod last_words;
 mod line_end;
+pub mod look_alike;
 pub mod patch;
 pub mod placet_mark;
 mod range_set;

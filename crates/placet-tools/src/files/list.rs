@@ -186,7 +186,7 @@ impl DirectoryListing {
 }
 
 fn described(entry: &WalkEntry) -> String {
-    let name = visible::path_name(std::path::Path::new(&entry.name));
+    let name = visible::usable_name(std::path::Path::new(&entry.name));
     match entry.kind {
         WalkEntryKind::Directory => format!("{name}/"),
         WalkEntryKind::Link => {
@@ -232,11 +232,7 @@ pub(crate) fn gaps(skipped: &SkippedEntries) -> Option<String> {
 
 /// `3 ignored, 2 dotted entries`: what a walk skipped, if it skipped anything.
 pub(crate) fn left_out(skipped: &SkippedEntries) -> Option<String> {
-    let all = [
-        (skipped.ignored, "ignored"),
-        (skipped.dotted, "dotted"),
-        (skipped.hidden, "denied"),
-    ];
+    let all = [(skipped.ignored, "ignored"), (skipped.dotted, "dotted"), (skipped.hidden, "denied")];
     let words: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let total: usize = all.iter().map(|(n, _)| n).sum();

@@ -1,6 +1,8 @@
 //! The advice when a text is not in a file: the most similar place, with the difference made visible.
 
+use super::edit_errors::LONG_LINE;
 use super::file_page::rows;
+use placet_text::text::look_alike::{code_points, find_look_alike, looks_the_same};
 use placet_workspace::{LineIndex, TextFile};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,6 +10,9 @@ use std::ops::Range;
 /// How many lines of context surround the nearest block, and how many lines of a file are compared.
 const AROUND: usize = 3;
 const LOOKED_AT: usize = 400_000;
+/// The largest file, and the longest text, for which a text that looks the same is searched for, in bytes.
+const LARGEST: usize = 4 << 20;
+const MOST_SENT: usize = 2000;
 
 /// The place most similar to a text that was not found.
 #[derive(Debug)]
@@ -32,6 +37,9 @@ pub(crate) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText
     let only_blanks = block.len() == wanted.len()
         && all.iter().skip(start).zip(&wanted).all(|(have, want)| squeeze(have) == squeeze(want));
     let shown = start.saturating_sub(AROUND)..(block.end + AROUND).min(all.len());
+    // Lines that no page has room for are not shown.
+    let is_long = all.get(shown.clone()).is_some_and(|lines| lines.iter().any(|line| line.len() > LONG_LINE));
+    let shown = if is_long { start..start } else { shown };
     let mut report = String::from("differing lines, blanks made visible (→ tab, · space):\n");
     let mut differing = 0;
     for (offset, want) in wanted.iter().enumerate() {
@@ -41,19 +49,32 @@ pub(crate) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText
         }
         differing += 1;
         if differing <= 12 {
-            let have = have.map_or_else(|| "(the file ends here)".into(), |h| visible(h));
-            report.push_str(&format!(
-                "line {}\n  file: {have}\n  sent: {}\n",
-                start + offset + 1,
-                visible(want)
-            ));
+            // Letters and signs that look the same are told apart by their numbers.
+            let is_alike =
+                have.is_some_and(|have| squeeze(have) != squeeze(want) && looks_the_same(have, want));
+            let row = if is_alike { code_points } else { visible };
+            let have = have.map_or_else(|| "(the file ends here)".into(), |h| row(h));
+            report.push_str(&format!("line {}\n  file: {have}\n  sent: {}\n", start + offset + 1, row(want)));
         }
     }
     if differing > 12 {
         report.push_str(&format!("... and {} more lines\n", differing - 12));
     }
-    report.push_str(&current(&index, file, &shown));
+    if !shown.is_empty() {
+        report.push_str(&current(&index, file, &shown));
+    }
     Some(NearestText { report, start, shown, only_blanks })
+}
+
+/// The text of the file that looks like a text that was not found: a call with it would match.
+pub(crate) fn look_alike(file: &TextFile, wanted: &str) -> Option<String> {
+    let text = file.text();
+    // Plain text looks like nothing else.
+    if text.len() > LARGEST || wanted.len() > MOST_SENT || text.is_ascii() && wanted.is_ascii() {
+        return None;
+    }
+    let found = find_look_alike(&text, wanted)?;
+    text.get(found).map(|there| there.replace("\r\n", "\n")).filter(|there| there != wanted)
 }
 
 fn current(index: &LineIndex, file: &TextFile, lines: &Range<usize>) -> String {
@@ -81,7 +102,12 @@ fn best_start(all: &[String], wanted: &[&str]) -> Option<usize> {
         }
     }
     let best = votes.into_iter().max_by_key(|(start, votes)| (*votes, std::cmp::Reverse(*start)));
-    best.map(|(start, _)| start).or_else(|| most_alike(all, wanted))
+    let alike = || {
+        let (offset, first) = wanted.iter().enumerate().find(|(_, line)| !line.trim().is_empty())?;
+        let is_there = |line: &String| !line.is_ascii() && find_look_alike(line, first.trim()).is_some();
+        all.iter().position(is_there).and_then(|at| at.checked_sub(offset))
+    };
+    best.map(|(start, _)| start).or_else(alike).or_else(|| most_alike(all, wanted))
 }
 
 fn most_alike(all: &[String], wanted: &[&str]) -> Option<usize> {

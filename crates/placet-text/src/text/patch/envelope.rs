@@ -16,6 +16,8 @@ const DELETE: &[u8] = b"Delete File:";
 const UPDATE: &[u8] = b"Update File:";
 const MOVE: &[u8] = b"Move to:";
 const LAST: &[u8] = b"End of File";
+/// Names the machine of a patch, for callers with several.
+const ENVIRONMENT: &[u8] = b"Environment ID:";
 
 /// True if the first patch mark in the text is the envelope's.
 pub(super) fn begins(cursor: &PatchCursor<'_>) -> bool {
@@ -57,7 +59,7 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<PatchSet, PatchError>
             patch.files.push(FilePatch { old, ..empty(FilePatchKind::Delete) });
         } else if let Some(path) = after(UPDATE) {
             patch.files.push(updated(whole(path, line)?, cursor, line)?);
-        } else if !head.trim_ascii().is_empty() {
+        } else if !head.trim_ascii().is_empty() && (after(ENVIRONMENT).is_none() || !patch.files.is_empty()) {
             let expected =
                 "expected `*** Add File: `, `*** Update File: `, `*** Delete File: ` or `*** End Patch`";
             return Err(PatchError::Unexpected { line, text: shown(head), expected });

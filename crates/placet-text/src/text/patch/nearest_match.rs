@@ -2,6 +2,7 @@
 
 use super::line::bare;
 use super::target::{LineEquality, PatchTarget};
+use crate::text::look_alike::{code_points, looks_the_same};
 use std::fmt;
 
 /// The most lines shown, and the most characters of one line.
@@ -83,7 +84,12 @@ impl fmt::Display for NearestMatch {
                 (Some(there), Some(expected)) => {
                     let blanks = |s: &str| s.split_whitespace().map(String::from).collect::<Vec<_>>();
                     let same = blanks(there) == blanks(expected);
-                    let shown = |s: &str| if same { visible(s) } else { s.to_string() };
+                    let is_alike = !same && looks_the_same(there, expected);
+                    let shown = |s: &str| match (same, is_alike) {
+                        (true, _) => visible(s),
+                        (false, true) => code_points(s),
+                        (false, false) => s.to_string(),
+                    };
                     writeln!(f, "! {:>width$}│{}", row.number, shown(there))?;
                     writeln!(f, "  {:>width$}│{}", "patch", shown(expected))?;
                 }

@@ -292,6 +292,7 @@ fn below_anchors(starts: &[usize], places: &[usize]) -> Vec<usize> {
 
 fn near(hunk: &PatchHunk, target: &PatchTarget<'_>, stated: Option<usize>) -> Option<NearestMatch> {
     let lines: Vec<&[u8]> = hunk.old_lines().map(PatchLine::text).collect();
-    let at = target.most_alike(&lines, stated).or(stated.filter(|at| *at < target.lines.len()))?;
+    let at = target.most_alike(&lines, stated).or_else(|| target.looking_like(&lines));
+    let at = at.or(stated.filter(|at| *at < target.lines.len()))?;
     Some(NearestMatch::of(target, at, &lines))
 }

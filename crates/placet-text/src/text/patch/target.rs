@@ -3,6 +3,7 @@
 //! Each distinct line gets a number; a hunk is then searched in these numbers with the algorithm of Knuth, Morris and
 //! Pratt, so that no pattern of equal lines makes the search quadratic.
 
+use crate::text::look_alike::looks_the_same;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -72,6 +73,19 @@ impl<'a> PatchTarget<'a> {
             Some(wanted) if !wanted.is_empty() => search(&numbers.sequence, &wanted, most),
             _ => Vec::new(),
         }
+    }
+
+    /// The first place whose line looks like the first of these lines that is not blank.
+    pub(super) fn looking_like(&self, lines: &[&[u8]]) -> Option<usize> {
+        let (offset, first) = lines.iter().enumerate().find(|(_, line)| !line.trim_ascii().is_empty())?;
+        let wanted = String::from_utf8_lossy(super::line::bare(first));
+        let is_alike = |line: &&[u8]| {
+            let line = super::line::bare(line);
+            // Two lines of plain text that look the same are the same.
+            (!line.is_ascii() || !wanted.is_ascii())
+                && looks_the_same(&String::from_utf8_lossy(line), &wanted)
+        };
+        self.lines.iter().position(is_alike).and_then(|at| at.checked_sub(offset))
     }
 
     /// The place at which most of these lines match, line for line; the nearest to `expected` among equals.

@@ -82,7 +82,7 @@ pub fn looks_like_own(c: char) -> bool {
 const WORD: usize = 64;
 
 /// The ASCII character that `c` looks like.
-fn ascii_of(c: char) -> Option<char> {
+pub(crate) fn ascii_of(c: char) -> Option<char> {
     if c.is_ascii() {
         return None;
     }

@@ -20,12 +20,13 @@ mod unescape;
 mod writer;
 
 pub use char_class::BLANK_SIGN;
+pub(crate) use lookalikes::ascii_of as ascii_look;
 pub use lookalikes::{looks_like, looks_like_own, skeleton};
 pub use mode::{CONTINUED, LineBreaks, OWN, TAB, VisibleMode};
 pub use piece::{VisiblePiece, VisiblePieceKind};
 pub use render::{
     acts, block, decoded, guard, guard_line, line, name, output, output_line, path, path_name, pieces, prose,
-    prose_line, visible,
+    prose_line, usable_name, visible,
 };
 pub use stream::VisibleStream;
 pub use unescape::read_back;

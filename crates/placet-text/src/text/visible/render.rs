@@ -41,6 +41,15 @@ pub fn path_name(path: &Path) -> String {
     }
 }
 
+/// A path in a list for a program: itself where prose would show it so, and then a command can use it, such as the
+/// decomposed names of a Mac. Otherwise as [`path_name`] shows it, which file tools read back.
+pub fn usable_name(path: &Path) -> String {
+    match path.to_str() {
+        Some(text) if prose_line(text) == text => text.into(),
+        _ => path_name(path),
+    }
+}
+
 /// A path inside a list or a sentence: in quotes if spaces or quotes would hide where the name ends.
 pub fn path(path: &Path) -> String {
     let shown = path_name(path);
