@@ -261,12 +261,13 @@ impl ToolRegistry {
         self.called.iter().cloned().chain(servers).collect()
     }
 
-    /// The tool's own name, where `name` may be the name that providers get.
-    pub fn own_name<'n>(&'n self, name: &'n str) -> &'n str {
+    /// The tool's own name with the prefix of the tool set, where `name` may lack it or may be the name that providers get.
+    pub fn full_name(&self, name: &str) -> String {
         let plain = self.unprefixed(name);
         let own = || self.called.iter().find(|called| *called == plain);
         let by_wire = || self.called.get(self.wire.iter().position(|wire| wire == name)?);
-        own().or_else(by_wire).map_or(name, String::as_str)
+        let found = own().or_else(by_wire);
+        found.map_or(name.to_string(), |own| format!("{}{own}", self.prefix.unwrap_or_default()))
     }
 
     fn unprefixed<'n>(&self, name: &'n str) -> &'n str {

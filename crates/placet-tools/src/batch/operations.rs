@@ -1,11 +1,12 @@
 //! operations: several file operations in one call, either all of them or as many as succeed.
 
-use super::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
+use super::file_operation::{FileOperation, ReplacePolicy};
 use crate::arguments::ToolSchema;
 use crate::blocking::s;
 use crate::files::edit::UnreadPolicy;
 use crate::files::staged_files::StagedFiles;
 use crate::files::staged_plan::{StagedPlan, StagedReport};
+use crate::files::write::WriteEncoding;
 use crate::{Plan, Tool, ToolContext, ToolError, TouchedPaths};
 use placet_text::conversation::ToolSpec;
 use placet_text::text::RangeSet;

@@ -109,9 +109,16 @@ impl WritePlan {
         if mode == WriteFileMode::Create && at.exists {
             return Err(exists(&path));
         }
-        let write =
-            WriteRequest { at, path, content: WriteContent::Text(text), mode, unread, only_empty: false };
+        let (content, form) = (WriteContent::Text(text), WriteEncoding::OfTheFile);
+        let write = WriteRequest { at, path, content, mode, unread, only_empty: false, form };
         Ok(WritePlan::new(write, env))
+    }
+
+    /// The same for a tool whose document says that the file has the given content.
+    #[must_use]
+    pub(crate) fn exact(mut self) -> WritePlan {
+        self.writing.form = WriteEncoding::Exact;
+        self
     }
 
     /// The same for a tool that makes new files: it fills an empty file, and refuses a file with content.
@@ -122,11 +129,20 @@ impl WritePlan {
     }
 }
 
-/// What is written: text, which takes the encoding and line ends of the file that it replaces, or bytes, unchanged.
+/// What is written: text, or bytes that are no text.
 #[derive(Clone, Debug)]
 pub(crate) enum WriteContent {
     Text(String),
     Bytes(Arc<[u8]>),
+}
+
+/// How a text becomes the content of a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteEncoding {
+    /// Byte for byte, as UTF-8.
+    Exact,
+    /// In the file's own encoding, with its byte order mark and line ends.
+    OfTheFile,
 }
 
 struct WriteRequest {
@@ -137,6 +153,7 @@ struct WriteRequest {
     unread: UnreadPolicy,
     /// A file with content is refused.
     only_empty: bool,
+    form: WriteEncoding,
 }
 
 pub(crate) struct WritePlan {
@@ -174,8 +191,8 @@ impl WritePlan {
         unread: UnreadPolicy,
         env: &ToolContext,
     ) -> WritePlan {
-        let writing =
-            WriteRequest { at, path, content, mode: WriteFileMode::Overwrite, unread, only_empty: false };
+        let (mode, form) = (WriteFileMode::Overwrite, WriteEncoding::OfTheFile);
+        let writing = WriteRequest { at, path, content, mode, unread, only_empty: false, form };
         WritePlan::new(writing, env)
     }
 }
@@ -329,7 +346,9 @@ impl WriteRequest {
                 let edits = added_lines(&old, &after);
                 (after, Some(edits))
             }
-            (WriteContent::Text(text), _) => (encode_like(text, &old).map_err(|e| bad_text(&e))?, None),
+            (WriteContent::Text(text), _) => {
+                (encode_like(text, &old, self.form).map_err(|e| bad_text(&e))?, None)
+            }
         };
         let after = Arc::new(after);
         let new = TextFile::new(after.clone()).ok();
@@ -409,9 +428,12 @@ impl WriteRequest {
     }
 }
 
-/// `text` in the encoding of the file that it replaces, with its byte order mark and its usual line end.
-pub(crate) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+/// `text` as the content of the file that it replaces.
+pub(crate) fn encode_like(text: &str, old: &TextFile, form: WriteEncoding) -> Result<Vec<u8>, EditError> {
     old.refuse_placeholders(text)?;
+    if form == WriteEncoding::Exact {
+        return Ok(text.as_bytes().to_vec());
+    }
     let DetectedEncoding { encoding, mark, .. } = old.detected();
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),

@@ -25,7 +25,7 @@ use serde::Deserialize;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// How many paths and matches are shown.
+/// How many paths and matches are shown; a scratchpad gets all of them.
 const PATHS: usize = 500;
 const MATCHES: usize = 100;
 /// Directories that a search skips, in addition to dotted directories.
@@ -77,8 +77,7 @@ struct AgshFind {
     pattern: String,
     path: Option<String>,
     /// Save output to the scratchpad under this name.
-    #[serde(rename = "scratchpad")]
-    _scratchpad: Option<String>,
+    scratchpad: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -89,8 +88,7 @@ struct AgshSearch {
     /// Only files matching this glob.
     glob: Option<String>,
     /// Save output to the scratchpad under this name.
-    #[serde(rename = "scratchpad")]
-    _scratchpad: Option<String>,
+    scratchpad: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -148,7 +146,8 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<()>) -> PlanResult {
         ));
     }
     let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::First };
-    let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
+    // Its document offers `force` also for a file that changed since it was read.
+    let unread = if args.force == Some(true) { UnreadPolicy::AllowChanged } else { UnreadPolicy::Refuse };
     let edit = EditRequest {
         path: args.path.clone(),
         old: args.old_string.clone(),
@@ -164,20 +163,25 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<()>) -> PlanResult {
 /// nevertheless.
 fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let (path, content) = (args.path.clone(), args.content.clone());
-    Ok(Box::new(WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?))
+    let plan = WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?;
+    Ok(Box::new(plan.exact()))
 }
 
 fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let glob = PathGlob::new(&args.pattern)?.anchored();
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
+    let most = if args.scratchpad.is_some() { usize::MAX } else { PATHS };
     let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let (found, skipped) = find_paths(ctx, at, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, at);
-        let mut text: String = found.iter().take(PATHS).map(|p| format!("{base}{}\n", p.shown())).collect();
+        let mut text: String = found.iter().take(most).map(|p| format!("{base}{}\n", p.shown())).collect();
         match found.len() {
             0 => text.push_str("No files found"),
-            n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
+            n if n > most => drop(writeln!(
+                text,
+                "[{most} of {n} files: narrow the pattern, or give scratchpad to store all]"
+            )),
             _ => {}
         }
         let output = ToolOutput::lookup(format!("found {}", found.len()), text);
@@ -191,15 +195,16 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
+    let most = if args.scratchpad.is_some() { usize::MAX } else { MATCHES };
     let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
-        let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
+        let search = SearchQuery { matcher, context: 0, names_only: false, most };
         let found = search_below(ctx, at, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
         let (mut text, mut shown, mut all) = (String::new(), 0, 0);
         for file in found.files.iter().filter(|f| kept(f.relative.as_path())) {
             all += file.matches;
-            for hit in file.hits.iter().take(MATCHES - shown) {
+            for hit in file.hits.iter().take(most - shown) {
                 shown += 1;
                 let line = String::from_utf8_lossy(&hit.bytes);
                 let cut = if hit.cut.is_some() { " [line cut]" } else { "" };
@@ -209,7 +214,10 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
         }
         match all {
             0 => text.push_str("No matches found"),
-            n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
+            n if n > shown => drop(writeln!(
+                text,
+                "[{shown} of {n} matches: narrow the search, or give scratchpad to store all]"
+            )),
             _ => {}
         }
         let output = ToolOutput::lookup(format!("{all} matches"), text);

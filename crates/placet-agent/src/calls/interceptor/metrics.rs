@@ -9,7 +9,7 @@ use std::time::Instant;
 pub(crate) fn count(ctx: &CallContext, status: MetricStatus, started: Instant) {
     if let Some(metrics) = &ctx.services.origin.interceptors.metrics {
         // A tool with two names is counted once.
-        metrics.count(ctx.services.registry.own_name(&ctx.call.name), status, started.elapsed());
+        metrics.count(&ctx.services.registry.full_name(&ctx.call.name), status, started.elapsed());
     }
 }
 

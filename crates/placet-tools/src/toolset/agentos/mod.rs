@@ -197,7 +197,7 @@ fn plan_write(args: &AgentosWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult
         UnreadPolicy::Allow,
         env,
     )?;
-    Ok(Box::new(plan))
+    Ok(Box::new(plan.exact()))
 }
 
 fn plan_patch(args: &AgentosPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {

@@ -49,6 +49,7 @@ fn plan_write(args: &DeepagentsWrite, env: &ToolContext, surface: &Arc<Deepagent
     let place = (named.at, args.file_path.clone());
     let plan =
         WritePlan::at(place, args.content.clone(), WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?;
+    let plan = plan.exact();
     Ok(Box::new(if surface.overwrite { plan } else { plan.only_over_nothing() }))
 }
 

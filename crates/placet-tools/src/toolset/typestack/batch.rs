@@ -2,9 +2,10 @@
 
 use super::super::super::{ToolContext, ToolError};
 use super::TypestackBases;
-use crate::batch::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
+use crate::batch::file_operation::{FileOperation, ReplacePolicy};
 use crate::files::edit::UnreadPolicy;
 use crate::files::staged_files::StagedFiles;
+use crate::files::write::WriteEncoding;
 use placet_permission::Access;
 use placet_text::text::RangeSet;
 use placet_workspace::{OpenConsent, ResolvedPath, WorkspaceError};
