@@ -204,3 +204,18 @@ fn a_call_that_cannot_do_its_work_is_a_failure_and_a_tool_with_two_names_is_coun
         assert_eq!(line(&text, wanted), wanted);
     }
 }
+
+/// Story: a scraper beside an idle server saw the figures of the call before the last, for as long as nobody called.
+#[test]
+fn a_call_after_which_nothing_happens_is_in_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("metrics.json");
+    let metrics = MetricsFile::at(path.clone());
+    for _ in 0..5 {
+        metrics.count("t", MetricStatus::Success, Duration::from_millis(1));
+    }
+    let counted = || {
+        MetricsFile::at(path.clone()).figures().unwrap().tools.get("t").map_or(0, |tool| tool.success.count)
+    };
+    crate::support::wait::until_eq(&5, counted);
+}

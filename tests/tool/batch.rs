@@ -73,3 +73,16 @@ fn the_test_words_are_words_elsewhere() {
     let out = place.run(["-p", "PING"]);
     assert!(!out.stdout.contains("AgentPrompt"), "{}", out.stdout);
 }
+
+/// One operation below a file of the same batch ended the whole batch with a plain error and exit code 0.
+#[test]
+fn a_batch_answers_in_json_and_its_exit_code_says_when_nothing_could_be_done() {
+    let on = |path: &str| json!({"sBase": "app", "sPath": path, "sMode": "overwrite", "sContent": "x"});
+    let place = Place::new();
+    let batch = json!({"aOperations": [on("f"), on("f/x"), on("g")]}).to_string();
+    let out = place.run(["--mode", "write", "-p", &batch]).code(0);
+    let answer: Value = serde_json::from_str(out.stdout.trim()).unwrap();
+    assert_eq!(answer["aOpResults"][1]["bSuccess"], json!(false));
+    assert_eq!((place.read("f"), place.read("g")), ("x".into(), "x".into()));
+    place.run(["--dialect", "typestack", "--mode", "write", "-p", "{\"aOperations\": 1}"]).code(1);
+}

@@ -246,7 +246,8 @@ fn an_operation_below_a_file_of_the_same_batch_has_its_own_flag() {
         let flags: Vec<&Value> =
             answer["aOpResults"].as_array().unwrap().iter().map(|result| &result["bSuccess"]).collect();
         assert_eq!(flags, want.iter().map(|flag| json!(flag)).collect::<Vec<_>>().iter().collect::<Vec<_>>());
-        let made: Vec<&str> = paths.iter().zip(want).filter_map(|(path, is_made)| is_made.then_some(*path)).collect();
+        let made: Vec<&str> =
+            paths.iter().zip(want).filter_map(|(path, is_made)| is_made.then_some(*path)).collect();
         assert_eq!(files(&bench.root).keys().map(String::as_str).collect::<Vec<_>>(), made);
     }
 }

@@ -216,3 +216,52 @@ fn what_matched_is_marked_on_the_screen_and_nothing_else_is() {
     assert!(marked.len() > 5 && lines.iter().all(|line| !line.contains('\u{1b}')), "{lines:?}");
     assert_eq!(on_the_screen(&bench, json!({"pattern": "nowhere"})).1, Vec::<String>::new());
 }
+
+#[test]
+fn a_pattern_that_no_line_can_match_is_refused_and_an_end_is_before_every_kind_of_line_end() {
+    let bench = Bench::new();
+    bench.write("crlf", "the end\r\nnot the end.\r\n");
+    bench.write("lf", "the end\nnot the end.\n");
+    for pattern in ["a\nb", "a\\nb", "end\\n", "[\\n]"] {
+        for (tool, call) in [
+            ("search_contents", json!({"pattern": pattern})),
+            ("read_file", json!({"path": "lf", "pattern": pattern})),
+        ] {
+            let error = bench.call(tool, call).failed();
+            assert!(error.starts_with("error: `pattern` "), "{pattern:?}: {error}");
+        }
+    }
+    for pattern in ["end$", "^the end$", "d$"] {
+        let body = bench.call("search_contents", json!({"pattern": pattern})).done();
+        assert!(body.ends_with("[2 matching lines in 2 files]"), "{pattern}: {body}");
+    }
+    let body = bench.call("search_contents", json!({"pattern": "\\r"})).done();
+    assert!(body.contains("in 1 file]"), "a carriage return can be searched for: {body}");
+}
+
+#[test]
+fn a_limit_of_nothing_is_refused_by_every_tool_that_has_one() {
+    let bench = tree();
+    for (tool, call) in [
+        ("read_file", json!({"path": "README.md", "limit": 0})),
+        ("find_files", json!({"pattern": "*", "limit": 0})),
+        ("search_contents", json!({"pattern": "x", "limit": 0})),
+    ] {
+        let error = bench.call(tool, call).failed();
+        assert!(error.starts_with("error: `limit` is 0: nothing would be shown"), "{tool}: {error}");
+    }
+}
+
+/// As for the system: only a directory has a name that ends so.
+#[test]
+fn a_file_has_no_name_that_ends_with_a_slash() {
+    let bench = tree();
+    for name in ["README.md/", "README.md/.", "src/main.rs/"] {
+        assert!(std::fs::metadata(bench.path(name)).is_err());
+        let error = bench.call("read_file", json!({"path": name})).failed();
+        assert!(error.contains("is not a directory"), "{name}: {error}");
+    }
+    for name in ["src/", "src/."] {
+        bench.call("list_directory", json!({"path": name})).done();
+    }
+}

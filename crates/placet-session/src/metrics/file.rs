@@ -14,7 +14,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The largest file of metrics that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// How long a run may wait until it is added to the file. The end of a turn and of the process add it at once.
+/// How long a run may wait until it is added to the file, for other runs to be added with it. The end of a turn and of the
+/// process add it at once.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Where metrics are stored. Clones share what they have not added yet.
@@ -50,9 +51,26 @@ impl MetricsFile {
         let mut waiting = self.0.waiting();
         waiting.runs.push((tool.to_string(), status, took));
         let is_due = waiting.added_at.is_none_or(|at| at.elapsed() >= WAIT);
+        let is_first = waiting.runs.len() == 1;
         drop(waiting);
         if is_due {
             self.flush();
+        } else if is_first {
+            self.flush_later();
+        }
+    }
+
+    /// Adds what waits although no other call follows: a server of tools may be idle for hours.
+    fn flush_later(&self) {
+        let shared = Arc::downgrade(&self.0);
+        let later = std::thread::Builder::new().name("metrics".into()).spawn(move || {
+            std::thread::sleep(WAIT);
+            if let Some(shared) = shared.upgrade() {
+                shared.add_waiting();
+            }
+        });
+        if let Err(e) = later {
+            tracing::warn!("metrics wait for the next call: {e}");
         }
     }
 

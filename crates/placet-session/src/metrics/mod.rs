@@ -1,6 +1,6 @@
 //! Metrics of every tool: how often it ran, how it ended, how long it took. All processes on this machine share them.
 //!
-//! After a call, but at most once a second, and at the end of a turn, the process reads the shared file, adds to it and
+//! Within a second after a call, and at the end of a turn, the process reads the shared file, adds to it and
 //! writes it whole, under a lock. Metrics are not a record: a file that cannot be read is started again, a file that
 //! cannot be written stops nothing, and a process that is killed loses the last second.
 

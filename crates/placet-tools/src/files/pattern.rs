@@ -57,7 +57,8 @@ pub(crate) fn line_matcher(
         return Err(PatternError::LineBreak);
     }
     let mut builder = RegexMatcherBuilder::new();
-    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
+    // In this order: `crlf` makes `$` match before CRLF, and resets the terminator, which no pattern may contain.
+    builder.crlf(true).line_terminator(Some(b'\n')).unicode(true);
     builder.size_limit(COMPILED).dfa_size_limit(LEARNT);
     build(&mut builder);
     builder.build(pattern).map_err(|e| match is_too_large(pattern) {
