@@ -291,3 +291,78 @@ fn an_unreadable_file_is_counted_by_every_search() {
         assert!(!out.stdout.contains("unreadable"), "{set}: {}", out.stdout);
     }
 }
+
+/// A change of line ends was answered as done and was not done. What no call changes is not counted.
+#[test]
+fn a_change_of_line_ends_is_made_in_every_tool_set_and_no_answer_counts_what_did_not_change() {
+    let edits = |old: &str, new: &str| {
+        vec![
+            (
+                ToolSet::Native,
+                "edit_file",
+                json!({"path": "f", "old_string": old, "new_string": new, "replace_all": true, "force": true}),
+            ),
+            (
+                ToolSet::Native,
+                "operations",
+                json!({"force": true, "operations": [{"op": "edit", "path": "f", "old_string": old, "new_string": new, "replace_all": true}]}),
+            ),
+            (
+                ToolSet::Agsh,
+                "edit_file",
+                json!({"path": "f", "old_string": old, "new_string": new, "replace_all": true, "force": true}),
+            ),
+            (
+                ToolSet::Deepagents,
+                "edit_file",
+                json!({"file_path": "/f", "old_string": old, "new_string": new, "replace_all": true}),
+            ),
+            (
+                ToolSet::Typestack,
+                "agent_prompt",
+                json!({"aOperations": [{"sBase": "app", "sPath": "f", "sMode": "replace", "sSearch": old, "sReplace": new}]}),
+            ),
+        ]
+    };
+    for (before, old, new, after) in [
+        ("1\r\n2\r\n", "\r\n", "\n", "1\n2\n"),
+        ("1\n2\n", "\n", "\r\n", "1\r\n2\r\n"),
+        ("1\r\n2\n", "\r\n", "\n", "1\n2\n"),
+        ("1\r\n2\r\n", "1\r\n", "1\n", "1\n2\r\n"),
+    ] {
+        for (set, tool, call) in edits(old, new) {
+            let bench = Bench::of(set);
+            bench.write("f", before);
+            let body = bench.call(tool, call).done();
+            assert_eq!(bench.text("f"), after, "{set:?} {tool}: {body}");
+        }
+        let single = [
+            (ToolSet::Triggerfish, "edit_file", json!({"path": "f", "old_text": old, "new_text": new})),
+            (
+                ToolSet::TextEditor,
+                "str_replace_based_edit_tool",
+                json!({"command": "str_replace", "path": "f", "old_str": old, "new_str": new}),
+            ),
+        ];
+        for (set, tool, call) in single {
+            let bench = Bench::of(set);
+            bench.write("f", before);
+            let got = bench.call(tool, call);
+            let is_one = before.matches(old).count() == 1;
+            assert_eq!(bench.text("f"), if is_one { after } else { before }, "{set:?}: {}", got.body());
+        }
+    }
+    for (old, new) in [("\n", "\r\n"), ("1", "1")] {
+        for (set, tool, call) in edits(old, new).into_iter().filter(|(set, ..)| *set != ToolSet::Typestack) {
+            let bench = Bench::of(set);
+            bench.write("f", "1\r\n2\r\n");
+            let body = bench.call(tool, call).done();
+            assert_eq!(bench.text("f"), "1\r\n2\r\n");
+            assert!(!body.contains("replaced") && !body.contains("edited"), "{set:?} {tool}: {body}");
+            assert!(
+                body.contains("nothing to change") || body.contains("0 files changed"),
+                "{set:?} {tool}: {body}"
+            );
+        }
+    }
+}

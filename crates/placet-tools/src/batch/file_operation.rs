@@ -232,8 +232,8 @@ pub(crate) fn allowed(
     }
     let Ok(now) = TextFile::new(source.now.clone()) else { return Ok(()) };
     let after = source.known(&known);
-    let (targets, column) = match needed {
-        NeededLines::All => (vec![0..now.line_count()], None),
+    let (targets, column): (Vec<Range<usize>>, _) = match needed {
+        NeededLines::All => (std::iter::once(0..now.line_count()).collect(), None),
         NeededLines::Of(spans) => {
             let targets = after.needed(&now.index(), spans);
             let missing = gaps(&after, &targets);

@@ -78,7 +78,8 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let (mut depth, mut from, mut choices, mut open) = (0, 0, Vec::new(), None);
     let mut escaped = false;
     for (at, c) in text.char_indices() {
-        let was_escaped = std::mem::replace(&mut escaped, c == '\\' && !escaped);
+        let was_escaped = escaped;
+        escaped = c == '\\' && !was_escaped;
         if was_escaped {
             continue;
         }
