@@ -58,16 +58,10 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     if let Some(version) = &own.api_version {
         preset.query.insert("api-version".into(), version.clone());
     }
-    let is_limit_field_set = own.quirks_output_limit.is_some();
     preset.quirks = ServerQuirks {
         stream: config.settings().conversation.stream.unwrap_or(preset.quirks.stream),
         ..quirks(own, preset.quirks)
     };
-    // A limit that the person set is sent, too, where the server's own one would be better.
-    let has_limit = config.settings().conversation.max_output_tokens.is_some();
-    if has_limit && !is_limit_field_set && preset.quirks.output_limit == OutputLimitField::Unsaid {
-        preset.quirks.output_limit = OutputLimitField::MaxTokens;
-    }
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 

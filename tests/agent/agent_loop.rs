@@ -107,15 +107,45 @@ async fn a_command_that_does_the_same_again_is_a_loop_however_long_it_takes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_calls_that_differ_are_work() {
+async fn forty_calls_that_differ_and_fail_now_and_then_are_work() {
     let talk = Talk::new(Wire::Anthropic);
-    for n in 0..20 {
-        let input = format!(r#"{{"name":"p{n}","do":"fail"}}"#);
+    for n in 0..40 {
+        let what = if n % 5 == 4 { "count" } else { "fail" };
+        let input = format!(r#"{{"name":"p{n}","do":"{what}"}}"#);
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", &input)]));
     }
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
     assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
+}
+
+/// 200 requests of one turn were spent so: each answer was cut at its limit within another call.
+#[test]
+fn calls_that_are_cut_at_the_limit_end_the_turn_after_ten_requests() {
+    let cut = |n: usize| {
+        let written = "a line of a file that is too long\\n".repeat(n + 1);
+        let arguments = format!(r#"{{"path":"a.txt","content":"{written}"#);
+        let call = serde_json::json!({"index": 0, "id": "c", "function": {"name": "write_file", "arguments": arguments}});
+        let delta =
+            serde_json::json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "length"}]});
+        let usage =
+            serde_json::json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 100 + n}});
+        Reply::sse(format!("data: {delta}\n\ndata: {usage}\n\ndata: [DONE]\n\n"))
+    };
+    let server = MockServer::start((0..30).map(cut).collect::<Vec<_>>());
+    let place = Place::new();
+    let base_url = server.url();
+    let args = ["-p", "go", "--provider", "openai-compatible", "--model", "m", "--base-url", &base_url];
+    place.run(args).code(1).warns("write_file was called 10 times");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 10);
+    let last = requests.last().unwrap().body.to_string();
+    assert!(
+        last.contains("the answer was cut at 107 tokens") && last.contains("send its text in parts"),
+        "{last}"
+    );
+    assert!(last.contains("have failed in the same way 5 times"), "{last}");
+    assert_eq!(requests[0].body["max_tokens"], 8192, "a quarter of the assumed window");
 }
 
 /// Polling: the same call, and each time another answer.

@@ -50,7 +50,7 @@ fn chat(text: &str) -> Value {
 fn each_quirk_changes_what_it_says_and_nothing_else() {
     let usual = chat("");
     let rows = [
-        ("output_limit = 'max_tokens'", "/max_tokens", json!(100)),
+        ("output_limit = 'unsaid'", "/max_tokens", Value::Null),
         ("output_limit = 'max_completion_tokens'", "/max_completion_tokens", json!(100)),
         ("system_role = 'developer'", "/messages/0/role", json!("developer")),
         ("stream_options = false", "/stream_options", Value::Null),

@@ -28,6 +28,7 @@ pub fn forgeries() -> Vec<String> {
         Note::AttachedFile { path: "a.txt".into() },
         Note::AttachedScratchpad { name: "pad".into() },
         Note::Repeated { times: 3 },
+        Note::FailsAlike { times: 5 },
         Note::EmptyAnswer,
         Note::Interrupted { at: CallInterruption::BeforeItRan },
         Note::ResultLeftOut { tool: "run_command".into(), arguments: evil(), scratchpad: None },

@@ -74,7 +74,7 @@ impl FallbackEntry {
             None => request.clone(),
             Some((model, most)) => ModelRequest {
                 model: model.clone(),
-                max_output: request.max_output.min(*most),
+                max_output: request.max_output.min(*most).min(model.window / 4).max(1),
                 ..request.clone()
             },
         }

@@ -62,9 +62,9 @@ impl Default for ServerQuirks {
 #[serde(rename_all = "snake_case")]
 pub enum OutputLimitField {
     MaxCompletionTokens,
-    MaxTokens,
-    /// Not at all: the server has a better value, and refuses a limit beyond its window.
     #[default]
+    MaxTokens,
+    /// Not at all: only for a server that refuses both fields, because an answer without a limit may never end.
     Unsaid,
 }
 

@@ -311,8 +311,13 @@ impl ToolRegistry {
         let tool = self.get(name)?;
         let value = match input {
             CallInput::Object(value) => value,
-            CallInput::Malformed { reason, .. } => {
-                let hint = "nothing was run; send the call again with one complete JSON object";
+            CallInput::Malformed { reason, is_cut, .. } => {
+                let hint = match is_cut {
+                    true => {
+                        "nothing was run; the same call would be cut again: send its text in parts, each well below this limit"
+                    }
+                    false => "nothing was run; send the call again with one complete JSON object",
+                };
                 return Err(ToolError::hint(reason.clone(), hint));
             }
         };

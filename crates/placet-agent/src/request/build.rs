@@ -159,13 +159,14 @@ impl ModelContext {
         self.most = Some(most.min(self.last.estimate * 0.9));
     }
 
-    /// How many tokens of an answer leave room for the question.
-    fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
-        match self.reported_window {
-            Some(window) => wanted.min(window / 4),
-            None => wanted.min(model.window / 2),
-        }
-        .max(256)
+    /// The window as the server reported it, or as it is known.
+    pub(crate) fn window(&self, model: &ModelSpec) -> u64 {
+        self.reported_window.unwrap_or(model.window).min(model.window)
+    }
+
+    /// The most tokens of an answer: what was `wanted`, but no more than a quarter of the window.
+    pub(crate) fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
+        wanted.min(self.window(model) / 4).max(1)
     }
 
     /// Builds the request. `messages` does not change; cuts are made in a copy.
@@ -176,7 +177,7 @@ impl ModelContext {
         let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
-        let window = self.reported_window.unwrap_or(model.window).min(model.window);
+        let window = self.window(model);
         // The estimate is rough: 5 % of the window remain free for its error.
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
@@ -206,8 +207,7 @@ impl ModelContext {
 
     /// How many estimated tokens there are for messages.
     pub(crate) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
-        let window = self.reported_window.unwrap_or(model.window).min(model.window);
-        let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
+        let room = self.window(model).saturating_sub(self.output_room(model, max_output)) as f64;
         (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn context_usage(client: &ModelClient, conversation: &Conversation) -
         tokens: (weight * scale) as u64,
         count,
     };
-    let answer = client.model.max_output.min(client.model.spec.window / 2);
+    let answer = client.context.output_room(&client.model.spec, client.model.max_output);
     ContextUsage {
         usable: client.usable_window() as u64,
         answer,

@@ -1,16 +1,19 @@
 //! Loop guards: they warn the model first and then ask the person; they never stop useful work on their own.
 //!
 //! Results are compared by the digest that the tool recorded without changing parts ([`CallFact::Same`]), or else by
-//! their text. [`super::repetition`] finds text that an answer repeats.
+//! their text. Failures are also compared without what differs between two tries: the arguments, numbers, and quoted
+//! text. [`super::repetition`] finds text that an answer repeats.
 
-use placet_text::conversation::{CallFact, CallResult, ToolCall, text_of};
+use placet_text::conversation::{CallFact, CallOutcome, CallResult, ToolCall, text_of};
 
-/// Detects the same call with the same result.
+/// Detects the same call with the same result, and a tool that fails in the same way again and again.
 #[derive(Debug)]
 pub(crate) struct LoopDetector {
     /// After so many repetitions in a row it asks; 0 never asks.
     limit: u32,
     last: Vec<(u64, u32)>,
+    /// Failures since the last success of their tool.
+    failures: Vec<ToolFailure>,
     /// The calls of this answer until now: equal calls within one answer are not a loop.
     round: Vec<u64>,
 }
@@ -19,20 +22,35 @@ pub(crate) struct LoopDetector {
 pub(crate) enum LoopVerdict {
     Fresh,
     Tell(u32),
+    /// The calls differ, and fail alike.
+    TellAlike(u32),
     Ask(u32),
 }
+
+/// One way in which a tool failed, and in how many answers of the turn.
+#[derive(Debug)]
+struct ToolFailure {
+    tool: String,
+    key: u64,
+    times: u32,
+    is_of_this_answer: bool,
+}
+
+/// No turn spends more requests than this on one failure, whatever the limit.
+const MOST_ALIKE: u32 = 20;
 
 /// How many different calls are remembered, to detect loops of two or three calls as well.
 const REMEMBERED: usize = 4;
 
 impl LoopDetector {
     pub(crate) fn new(limit: u32) -> LoopDetector {
-        LoopDetector { limit, last: Vec::new(), round: Vec::new() }
+        LoopDetector { limit, last: Vec::new(), failures: Vec::new(), round: Vec::new() }
     }
 
     /// The calls of the next answer follow.
     pub(crate) fn next_round(&mut self) {
         self.round.clear();
+        self.failures.iter_mut().for_each(|failure| failure.is_of_this_answer = false);
     }
 
     /// Starts again: the person agreed to continue.
@@ -40,11 +58,49 @@ impl LoopDetector {
         *self = LoopDetector::new(self.limit);
     }
 
-    /// A call whose result changes, and calls that differ, never count: polling and series of edits are work.
+    /// A call that works and whose result changes, and calls that work and differ, never count: polling and series of
+    /// edits are work.
     pub(crate) fn record(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
         if self.limit == 0 {
             return LoopVerdict::Fresh;
         }
+        match self.record_same(call, result) {
+            LoopVerdict::Fresh => self.record_failure(call, result),
+            verdict => verdict,
+        }
+    }
+
+    /// A success of the tool ends the count: the model has found another way.
+    fn record_failure(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
+        match result.outcome {
+            CallOutcome::Done => self.failures.retain(|failure| failure.tool != call.name),
+            CallOutcome::Failed | CallOutcome::Denied => {
+                let key = digest(&[&format!("{:?}", result.outcome), &without_details(&result.reason())]);
+                let known = |failure: &ToolFailure| failure.tool == call.name && failure.key == key;
+                let at = self.failures.iter().position(known).unwrap_or_else(|| {
+                    let tool = call.name.clone();
+                    self.failures.push(ToolFailure { tool, key, times: 0, is_of_this_answer: false });
+                    self.failures.len() - 1
+                });
+                let Some(failure) = self.failures.get_mut(at) else { return LoopVerdict::Fresh };
+                if std::mem::replace(&mut failure.is_of_this_answer, true) {
+                    return LoopVerdict::Fresh;
+                }
+                failure.times += 1;
+                // Twice as patient as with the same call: two tries that differ may be two thoughts.
+                let most = self.limit.saturating_mul(2).clamp(2, MOST_ALIKE);
+                return match failure.times {
+                    n if n >= most => LoopVerdict::Ask(n),
+                    n if n >= most.div_ceil(2).max(2) => LoopVerdict::TellAlike(n),
+                    _ => LoopVerdict::Fresh,
+                };
+            }
+            CallOutcome::Interrupted => {}
+        }
+        LoopVerdict::Fresh
+    }
+
+    fn record_same(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
         let key = key(call, result);
         if self.round.contains(&key) {
             return LoopVerdict::Fresh;
@@ -70,19 +126,40 @@ impl LoopDetector {
 }
 
 fn key(call: &ToolCall, result: &CallResult) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    for piece in [call.name.as_str(), &format!("{:?}", call.input), &format!("{:?}", result.outcome)] {
-        hasher.update(piece.as_bytes());
-        // A separator, so that "ab" and "c" do not have the hash of "a" and "bc".
-        hasher.update(&[0]);
-    }
     let same = result.facts.iter().find_map(|fact| match fact {
         CallFact::Same { digest } => Some(digest.clone()),
         _ => None,
     });
-    hasher.update(same.unwrap_or_else(|| text_of(&result.parts)).as_bytes());
+    let said = same.unwrap_or_else(|| text_of(&result.parts));
+    digest(&[&call.name, &format!("{:?}", call.input), &format!("{:?}", result.outcome), &said])
+}
+
+fn digest(pieces: &[&str]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(piece.as_bytes());
+        // A separator, so that "ab" and "c" do not have the hash of "a" and "bc".
+        hasher.update(&[0]);
+    }
     let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// The first line of a reason without its numbers and without what it quotes: only the kind of failure is left.
+fn without_details(reason: &str) -> String {
+    let mut quote = None;
+    let of_kind = |c: &char| match quote {
+        Some(open) if *c == open => {
+            quote = None;
+            true
+        }
+        Some(_) => false,
+        None => {
+            quote = Some(*c).filter(|c| matches!(c, '`' | '"'));
+            !c.is_ascii_digit()
+        }
+    };
+    reason.lines().next().unwrap_or_default().chars().filter(of_kind).collect()
 }
 
 #[cfg(test)]
@@ -114,6 +191,51 @@ mod tests {
         assert_eq!(repeats(3, CallOutcome::Failed, &["x"; 3]), [Fresh, Tell(2), Ask(3)]);
         assert_eq!(repeats(1, CallOutcome::Failed, &["x"; 2]), [Fresh, Ask(2)]);
         assert!(repeats(0, CallOutcome::Failed, &["x"; 50]).iter().all(|r| *r == Fresh));
+    }
+
+    /// What is said of a failure in each of `times` answers; the calls differ.
+    fn failures(limit: u32, times: u32, reason: impl Fn(u32) -> String) -> Vec<LoopVerdict> {
+        let mut loops = LoopDetector::new(limit);
+        let record = |n: u32| {
+            loops.next_round();
+            let call = call(&n.to_string());
+            loops.record(&call, &CallResult::text(&call, CallOutcome::Failed, reason(n)))
+        };
+        (0..times).map(record).collect()
+    }
+
+    #[test]
+    fn calls_that_differ_and_fail_alike_are_told_and_asked_about_after_twenty_at_most() {
+        use LoopVerdict::{Ask, TellAlike};
+        let reasons: [fn(u32) -> String; 4] = [
+            |n| format!("error: not valid JSON: EOF at column {n}{n}7\nhint: {n}"),
+            |n| format!("error: the answer was cut at {n} tokens"),
+            |n| format!("error: no file `src/{n}.rs`"),
+            |n| format!("error: `x` must be a number, got the string \"{n}\""),
+        ];
+        for reason in reasons {
+            let told = failures(5, 10, reason);
+            assert!(told[..4].iter().all(|told| *told == LoopVerdict::Fresh), "{told:?}");
+            assert_eq!((&told[4], &told[9]), (&TellAlike(5), &Ask(10)));
+            assert_eq!(failures(1, 2, reason)[1], Ask(2));
+            assert_eq!(failures(500, 20, reason)[19], Ask(20));
+            assert!(failures(0, 200, reason).iter().all(|told| *told == LoopVerdict::Fresh));
+        }
+    }
+
+    #[test]
+    fn failures_of_other_kinds_or_before_a_success_do_not_count() {
+        let kinds = ["no file", "no lines", "not text"];
+        let told = failures(5, 12, |n| format!("error: {}", kinds[n as usize % 3]));
+        assert!(told.iter().all(|told| *told == LoopVerdict::Fresh), "{told:?}");
+        let mut loops = LoopDetector::new(5);
+        for n in 0..100 {
+            loops.next_round();
+            let call = call(&n.to_string());
+            let outcome = if n % 4 == 3 { CallOutcome::Done } else { CallOutcome::Failed };
+            let result = CallResult::text(&call, outcome, format!("error: line {n} is not there"));
+            assert_eq!(loops.record(&call, &result), LoopVerdict::Fresh, "{n}");
+        }
     }
 
     #[test]

@@ -355,6 +355,7 @@ impl Turn {
             match self.loops.record(&open.call, &result) {
                 LoopVerdict::Fresh => {}
                 LoopVerdict::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
+                LoopVerdict::TellAlike(times) => result.parts.push(Part::Note(Note::FailsAlike { times })),
                 LoopVerdict::Ask(times) => worst = Some((open.call.name.clone(), times)),
             }
             results.push(result);

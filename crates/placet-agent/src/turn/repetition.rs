@@ -1,7 +1,8 @@
 //! Detects text that an answer repeats: one line, a block of a few lines, or a line that never ends.
 //!
 //! The detection runs while the text arrives, so that nobody pays for the rest. Short text repeats in honest answers
-//! (rows of a table, brackets, rules), and so the repeated text must have a minimum length.
+//! (rows of a table, brackets, rules), and so the repeated text must have a minimum length. Lines that differ only in case,
+//! blanks and punctuation are equal; lines with other numbers are not, because a table of them is work.
 
 use std::collections::VecDeque;
 
@@ -42,7 +43,8 @@ impl RepetitionDetector {
             if piece.ends_with('\n') {
                 self.looked = 0;
                 let line = std::mem::take(&mut self.line);
-                if !line.trim().is_empty() && self.line_repeats(line.trim_end().to_string()) {
+                let line = spoken(&line);
+                if !line.is_empty() && self.line_repeats(line) {
                     return true;
                 }
             } else if self.line.len() >= self.looked + LOOK {
@@ -68,12 +70,18 @@ impl RepetitionDetector {
         let newest = || self.lines.iter().rev();
         let needed = count * (self.limit - 1);
         let same = newest().zip(newest().skip(count)).take(needed).take_while(|(a, b)| a == b).count();
-        let bytes: usize = newest().take(count).map(|line| line.trim().len()).sum();
+        let bytes: usize = newest().take(count).map(|line| line.len()).sum();
         // Equal lines are a block of one line, and each of them must be long.
         let differ = count == 1 || newest().take(count).any(|line| Some(line) != self.lines.back());
         let shortest = if count == 1 { SHORTEST } else { SHORTEST_BLOCK };
         same == needed && differ && bytes >= shortest
     }
+}
+
+/// The words of a line, as they would be read out.
+fn spoken(line: &str) -> String {
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 /// True if the end of `line` repeats one piece of text `times` times. Very short pieces count only if they fill the
@@ -113,6 +121,19 @@ mod tests {
         assert_eq!(after(&mut RepetitionDetector::new(3), vec![long.clone(); 5]), Some(3));
         assert_eq!(after(&mut RepetitionDetector::new(0), vec![long; 500]), None);
         assert_eq!(after(&mut RepetitionDetector::new(5), vec!["| --- |\n".to_string(); 50]), None);
+    }
+
+    #[test]
+    fn a_line_that_comes_back_with_other_punctuation_is_an_echo_and_one_with_another_number_is_not() {
+        let ways = [
+            "- Now I will look at the file, to see what is in there",
+            "Now I will look at the file to see what is in there!",
+            "* now I WILL look at the file  to see what is in there.",
+        ];
+        let said = |n: usize| format!("{}\n", ways[n % 3]);
+        assert_eq!(after(&mut RepetitionDetector::new(5), (0..9).map(said)), Some(5));
+        let rows = (0..50).map(|n| format!("INSERT INTO readings (sensor, value) VALUES ('hall', {n});\n"));
+        assert_eq!(after(&mut RepetitionDetector::new(5), rows), None);
     }
 
     #[test]

@@ -35,7 +35,8 @@ settings_table! {
         /// seconds.
         "api_key_command" => api_key_command: Option<String>, Needed;
 
-        /// Maximum number of tokens in one answer. Default: the known limit of the model.
+        /// Maximum number of tokens in one answer. Default: the known limit of the model. placet never asks for more than
+        /// a quarter of the context window.
         "max_output_tokens" => max_output_tokens: Option<u64>, Needed;
 
         /// The model's context window in tokens, if placet does not know it.
@@ -60,7 +61,8 @@ settings_table! {
         "max_turns" => max_turns: u32 = 200, Tightens;
 
         /// How often the same call with the same result, or the same text in an answer, may repeat in one turn before
-        /// placet asks you; the model is warned at half of it. 0 never asks.
+        /// placet asks you; the model is warned at half of it. Calls that differ and fail in the same way may do so
+        /// twice as often, at most 20 times. 0 never asks.
         "max_repeats" => max_repeats: u32 = 5, Tightens;
 
         /// How full, in percent, the model's window may be before placet summarizes the beginning of the

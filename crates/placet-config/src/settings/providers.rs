@@ -42,7 +42,7 @@ settings_table! {
         /// The header for the key: `api-key`. Default: `Authorization: Bearer`, or the preset's header.
         "providers.*.auth_header" => auth_header: Option<String>, Needed;
 
-        /// The field for the maximum length of an answer, or `unsaid` to send none.
+        /// The field for the maximum length of an answer, or `unsaid` to send none; then an answer may not end.
         "providers.*.quirks.output_limit" => quirks_output_limit: Option<String> in OUTPUT_LIMITS, Needed;
 
         /// The role of the system prompt's message.

@@ -60,29 +60,32 @@ impl AnswerBuilder {
             Some(stop) => stop,
             None => StopReason::EndTurn,
         };
-        let limited = stop == StopReason::MaxTokens;
-        self.answer(stop, |call| Some(close(call, limited)))
+        // Only the last piece can be incomplete: a call before it was closed by what followed.
+        let last = self.pieces.len().saturating_sub(1);
+        let cut_at = (stop == StopReason::MaxTokens).then_some(self.usage.output);
+        self.answer(stop, |at, call| Some(close(call, cut_at.filter(|_| at == last))))
     }
 
     /// The answer that a broken stream leaves. It is whole if the stop reason had arrived; else it is marked as cut and
     /// has no call: a later call that did not arrive could have changed the meaning of an earlier one.
     pub(super) fn cut(&mut self) -> AssistantMessage {
-        if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
+        if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_, _| None) }
     }
 
     fn answer(
         &mut self,
         stop: StopReason,
-        call: impl Fn(PartialCall) -> Option<ToolCall>,
+        call: impl Fn(usize, PartialCall) -> Option<ToolCall>,
     ) -> AssistantMessage {
         let blocks = std::mem::take(&mut self.pieces)
             .into_iter()
-            .filter_map(|piece| match piece {
+            .enumerate()
+            .filter_map(|(at, piece)| match piece {
                 AnswerPiece::Text(text) => (!text.is_empty()).then_some(AssistantBlock::Text { text }),
                 AnswerPiece::Thinking(thinking) => {
                     (thinking != ThinkingBlock::default()).then_some(AssistantBlock::Thinking(thinking))
                 }
-                AnswerPiece::Call(open) => call(open).map(AssistantBlock::Call),
+                AnswerPiece::Call(open) => call(at, open).map(AssistantBlock::Call),
             })
             .collect();
         AssistantMessage {
@@ -95,15 +98,11 @@ impl AnswerBuilder {
     }
 }
 
-/// A call at its end. Where the answer ran into its token limit, missing arguments do not mean "none".
-fn close(call: PartialCall, limited: bool) -> ToolCall {
-    let input = if limited && call.arguments.trim().is_empty() {
-        CallInput::Malformed {
-            raw: call.arguments,
-            reason: "the answer reached its token limit before the arguments were complete".into(),
-        }
-    } else {
-        CallInput::parse(&call.arguments)
+/// A call at its end; `cut_at` where the answer reached its limit of so many tokens within this call.
+fn close(call: PartialCall, cut_at: Option<u64>) -> ToolCall {
+    let input = match cut_at {
+        Some(tokens) => CallInput::parse_cut(&call.arguments, tokens),
+        None => CallInput::parse(&call.arguments),
     };
     ToolCall { id: CallId::new(call.id), name: call.name, input }
 }

@@ -18,7 +18,13 @@ pub struct ToolCall {
 #[serde(rename_all = "snake_case")]
 pub enum CallInput {
     Object(Value),
-    Malformed { raw: String, reason: String },
+    Malformed {
+        raw: String,
+        reason: String,
+        /// The answer reached its token limit within the arguments: the same call would be cut again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_cut: bool,
+    },
 }
 
 impl CallInput {
@@ -28,20 +34,29 @@ impl CallInput {
         if raw.trim().is_empty() {
             return CallInput::Object(Value::Object(serde_json::Map::new()));
         }
-        match serde_json::from_str::<Value>(raw) {
+        let reason = match serde_json::from_str::<Value>(raw) {
             Ok(value) if value.is_object() => match json_names::twice(raw.as_bytes()) {
                 // Nobody can know which of the two was meant.
-                Some(why) => CallInput::Malformed { raw: raw.into(), reason: format!("the argument {why}") },
-                None => CallInput::Object(value),
+                Some(why) => format!("the argument {why}"),
+                None => return CallInput::Object(value),
             },
-            Ok(other) => CallInput::Malformed {
-                raw: raw.into(),
-                reason: format!("the arguments are {}, not a JSON object", kind(&other)),
-            },
-            Err(e) => CallInput::Malformed {
-                raw: raw.into(),
-                reason: format!("the arguments are not valid JSON: {e}"),
-            },
+            Ok(other) => format!("the arguments are {}, not a JSON object", kind(&other)),
+            Err(e) => format!("the arguments are not valid JSON: {e}"),
+        };
+        CallInput::Malformed { raw: raw.into(), reason, is_cut: false }
+    }
+
+    /// The last arguments of an answer that reached its limit of `tokens` (0 if the server did not count them). Missing
+    /// arguments do not mean "none" there.
+    pub fn parse_cut(raw: &str, tokens: u64) -> CallInput {
+        match CallInput::parse(raw) {
+            CallInput::Object(value) if !raw.trim().is_empty() => CallInput::Object(value),
+            _ => {
+                let at = if tokens == 0 { "its token limit".into() } else { format!("{tokens} tokens") };
+                let reason =
+                    format!("the answer was cut at {at}, before the arguments of this call were complete");
+                CallInput::Malformed { raw: raw.into(), reason, is_cut: true }
+            }
         }
     }
 

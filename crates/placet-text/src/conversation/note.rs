@@ -48,6 +48,8 @@ pub enum Note {
     DirectoryChanged { from: String, to: String },
     /// The same call had the same result this number of times.
     Repeated { times: u32 },
+    /// Calls of one tool that differ failed in the same way, in this number of answers.
+    FailsAlike { times: u32 },
     /// The model's last answer had no content.
     EmptyAnswer,
     /// A call did not run, or did not end.
@@ -188,6 +190,7 @@ impl Note {
                 | Note::DirectoryInstructions { .. }
                 | Note::HookSays { .. }
                 | Note::Repeated { .. }
+                | Note::FailsAlike { .. }
                 | Note::Interrupted { .. }
                 | Note::PictureMissing { .. }
                 | Note::NotStored { .. }

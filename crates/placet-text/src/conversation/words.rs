@@ -66,6 +66,9 @@ impl Note {
             Note::Repeated { times } => format!(
                 "note: this is the same call with the same result, {times} times in a row; try something else"
             ),
+            Note::FailsAlike { times } => format!(
+                "note: calls of this tool have failed in the same way {times} times; read what the error says, or do it in another way"
+            ),
             Note::EmptyAnswer => return Cow::Borrowed(EMPTY_ANSWER),
             Note::Interrupted { at } => return Cow::Borrowed(interrupted(*at)),
             Note::ResultLeftOut { tool, arguments, scratchpad } => {

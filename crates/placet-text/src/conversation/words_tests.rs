@@ -24,6 +24,7 @@ fn all(hostile: &str) -> Vec<Note> {
         Note::Review { report: text(), brief: "review".into() },
         Note::DirectoryChanged { from: text(), to: text() },
         Note::Repeated { times: 3 },
+        Note::FailsAlike { times: 5 },
         Note::EmptyAnswer,
         Note::Interrupted { at: CallInterruption::BeforeItRan },
         Note::ResultLeftOut { tool: text(), arguments: text(), scratchpad: None },

@@ -122,7 +122,7 @@ pub(super) fn body(
             let mut out = Vec::new();
             match &call.input {
                 CallInput::Object(value) => arguments(value, 1, theme, &mut out),
-                CallInput::Malformed { raw, reason } => {
+                CallInput::Malformed { raw, reason, .. } => {
                     out.extend(plain(reason, theme.style("warning")));
                     out.extend(plain(raw, theme.style("output")));
                 }
