@@ -1,7 +1,8 @@
 //! Arguments are read once and strictly. Errors name the field, the expected value and the given value.
 //!
 //! The schema is generated from the argument type and reduced to what a model needs. The same schema checks the
-//! arguments before they are read: what is documented is what is enforced. Nothing is converted: `"20"` is not 20.
+//! arguments before they are read: what is documented is what is enforced. Nothing is converted here: `"20"` is not 20.
+//! [`super::argument_repair`] changes what can mean one thing only.
 
 use super::ToolError;
 use placet_text::conversation::ToolSpec;

@@ -3,6 +3,7 @@
 //! A call becomes a [`Plan`]. The plan lists its accesses, the policy decides on these accesses, and the very same plan
 //! runs. A plan touches nothing until it gets a [`Permit`], which only the policy can make.
 
+mod argument_repair;
 mod arguments;
 mod ask_person;
 mod batch;

@@ -1,5 +1,6 @@
 //! All tools under their names, and the entry point of every call.
 
+use super::argument_repair::{self, ArgumentRepair};
 use super::batch::operations;
 use super::command::jobs;
 use super::command::run;
@@ -18,9 +19,10 @@ use super::{
 use super::{ask_person, remember, scratchpad, skill, subagent, todo};
 use placet_permission::{Access, Permit};
 use placet_session::session::check_name;
-use placet_text::conversation::{CallInput, ToolCall, ToolSpec};
+use placet_text::conversation::{CallFailure, CallInput, Part, ToolCall, ToolSpec};
 use placet_text::text::nearest;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 /// The tools of a session, in the order in which they are advertised.
@@ -241,14 +243,10 @@ impl ToolRegistry {
 
     /// The native tool to which rules about this call refer.
     pub fn judged_as(&self, name: &str, input: &CallInput) -> String {
-        let value = match input {
-            CallInput::Object(value) => value,
-            CallInput::Malformed { .. } => &Value::Null,
-        };
         if let Some((tool, arguments)) = self.looked_up(name, input) {
             return tool.judged_as(&Value::Object(arguments.clone()));
         }
-        self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(value))
+        self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(&read_as(tool, input)))
     }
 
     /// The tools that are looked up.
@@ -299,16 +297,33 @@ impl ToolRegistry {
         if let Some((tool, arguments)) = self.looked_up(name, input) {
             return tool.touches(&Value::Object(arguments.clone()));
         }
-        match (self.get(name), input) {
-            (Ok(tool), CallInput::Object(value)) => tool.touches(value),
-            _ => TouchedPaths::default(),
-        }
+        self.get(name).map(|tool| tool.touches(&read_as(tool, input))).unwrap_or_default()
     }
 
     /// Plans a call. Arguments must be an object. The plan's result is cut, spilled, or stored in the scratchpad that
-    /// the call names.
+    /// the call names. Arguments that do not fit and can mean one thing only are taken so, and the result says it.
     pub fn plan(&self, name: &str, input: &CallInput, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let tool = self.get(name)?;
+        let refusal = match self.plan_as_given(tool, name, input, env) {
+            Ok(plan) => return Ok(Box::new(plan)),
+            Err(refusal) => refusal,
+        };
+        let repair = || argument_repair::repaired(input, &tool.spec().schema);
+        let Some((value, repairs)) = repair().filter(|_| refusal.fault == CallFailure::Other) else {
+            return Err(refusal);
+        };
+        // If something is wrong besides, the model reads about its own arguments and not about repaired ones.
+        let plan = self.plan_as_given(tool, name, &CallInput::Object(value), env).map_err(|_| refusal)?;
+        Ok(Box::new(DeliveredPlan { repairs, ..plan }))
+    }
+
+    fn plan_as_given(
+        &self,
+        tool: &Arc<dyn Tool>,
+        name: &str,
+        input: &CallInput,
+        env: &ToolContext,
+    ) -> Result<DeliveredPlan, ToolError> {
         let value = match input {
             CallInput::Object(value) => value,
             CallInput::Malformed { reason, is_cut, .. } => {
@@ -328,7 +343,17 @@ impl ToolRegistry {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
         let names = self.names.clone();
-        Ok(Box::new(DeliveredPlan { inner, tool: name.into(), scratchpad, delivery: tool.delivery(), names }))
+        let (tool, delivery) = (name.into(), tool.delivery());
+        Ok(DeliveredPlan { inner, tool, scratchpad, delivery, names, repairs: Vec::new() })
+    }
+}
+
+/// The arguments as a call is planned with them.
+fn read_as<'i>(tool: &Arc<dyn Tool>, input: &'i CallInput) -> Cow<'i, Value> {
+    match (argument_repair::repaired(input, &tool.spec().schema), input) {
+        (Some((value, _)), _) => Cow::Owned(value),
+        (None, CallInput::Object(value)) => Cow::Borrowed(value),
+        (None, CallInput::Malformed { .. }) => Cow::Owned(Value::Null),
     }
 }
 
@@ -339,6 +364,8 @@ struct DeliveredPlan {
     scratchpad: Option<String>,
     delivery: OutputDelivery,
     names: ToolNames,
+    /// What was changed in the arguments.
+    repairs: Vec<ArgumentRepair>,
 }
 
 impl Plan for DeliveredPlan {
@@ -363,14 +390,14 @@ impl Plan for DeliveredPlan {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
-        let DeliveredPlan { inner, tool, scratchpad, delivery, names } = *self;
+        let DeliveredPlan { inner, tool, scratchpad, delivery, names, repairs } = *self;
         let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
         // A page has had no effect: a person who stops the call need not wait until it is inspected and stored.
         let reach = inner.reach();
         let is_page = !reach.is_empty() && reach.iter().all(|one| matches!(one, Access::Fetch { .. }));
         let (title, cancel) = (inner.title(), ctx.cancel.clone());
         let running = inner.run(permit, ctx);
-        Box::pin(async move {
+        let delivering = async move {
             let inspecting = async { output::record(inspect.look(names.output(running.await)).await) };
             let done = match is_page {
                 true => cancel.run_until_cancelled(inspecting).await,
@@ -386,6 +413,13 @@ impl Plan for DeliveredPlan {
                 return output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names));
             }
             output::deliver_page(done, (tool, scratchpad), (env, names), &cancel).await
+        };
+        Box::pin(async move {
+            let mut done = delivering.await;
+            if !repairs.is_empty() {
+                done.for_model.push(Part::text(argument_repair::line(&repairs)));
+            }
+            done
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A tool call and its result.
 
-use super::json_names;
 use super::{CallFact, CallId, CallInterruption, Note, Part, words_of};
+use super::{json_names, json_repair};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,12 +60,15 @@ impl CallInput {
         }
     }
 
-    /// The arguments as an object that every provider accepts back; malformed ones become an empty object.
+    /// The arguments as an object that every provider accepts back; malformed ones are what they were read as, or an
+    /// empty object.
     pub fn to_replay(&self) -> Value {
-        match self {
-            CallInput::Object(value) => value.clone(),
-            CallInput::Malformed { .. } => Value::Object(serde_json::Map::new()),
-        }
+        let repaired = match self {
+            CallInput::Object(value) => return value.clone(),
+            CallInput::Malformed { is_cut: true, .. } => None,
+            CallInput::Malformed { raw, .. } => json_repair::repaired_object(raw),
+        };
+        repaired.unwrap_or_else(|| Value::Object(serde_json::Map::new()))
     }
 }
 

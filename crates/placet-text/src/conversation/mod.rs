@@ -7,6 +7,7 @@ mod call;
 mod fact;
 mod id;
 pub mod json_names;
+pub mod json_repair;
 mod message;
 mod message_prefix;
 mod note;
