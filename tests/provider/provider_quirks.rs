@@ -51,7 +51,6 @@ fn each_quirk_changes_what_it_says_and_nothing_else() {
     let usual = chat("");
     let rows = [
         ("output_limit = 'unsaid'", "/max_tokens", Value::Null),
-        ("output_limit = 'max_completion_tokens'", "/max_completion_tokens", json!(100)),
         ("system_role = 'developer'", "/messages/0/role", json!("developer")),
         ("stream_options = false", "/stream_options", Value::Null),
         ("parallel_tool_calls = false", "/parallel_tool_calls", json!(false)),
@@ -79,6 +78,9 @@ fn each_quirk_changes_what_it_says_and_nothing_else() {
         }
         assert_eq!(body, usual, "{text}");
     }
+    let other = chat("output_limit = 'max_completion_tokens'");
+    assert_eq!((&usual["max_tokens"], &other["max_completion_tokens"]), (&json!(100), &json!(100)));
+    assert_eq!(other["max_tokens"], Value::Null);
 }
 
 #[test]
