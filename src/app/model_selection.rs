@@ -176,6 +176,10 @@ impl App {
         settings.first_byte_limit = network.first_byte_seconds.map(seconds);
         settings.client = self.client();
         settings.start.clone_from(&preset.start);
+        settings.questions.clone_from(&preset.questions);
+        settings.widening.clone_from(&preset.widening);
+        settings.has_own_window = config.settings().conversation.context_window.is_some();
+        settings.has_own_vision = config.settings().conversation.vision.is_some();
         Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
@@ -259,9 +263,10 @@ impl App {
         let described = server.entry(model).is_some()
             || self.provider_config().settings().conversation.context_window.is_some();
         let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
+        let or = if server.preset.questions.is_empty() { "" } else { " unless the server says otherwise" };
         (!described).then(|| {
             format!(
-                "unknown model {model}: assuming a context window of {window} tokens, answers of {max_output} and no pictures (set context_window, max_output_tokens and vision to change this)"
+                "unknown model {model}: assuming a context window of {window} tokens, answers of {max_output} and no pictures{or} (set context_window, max_output_tokens and vision to change this)"
             )
         })
     }

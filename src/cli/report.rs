@@ -174,7 +174,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
 pub(super) fn code_for(ending: &TurnEnding, trouble: Option<CallOutcome>) -> u8 {
     match ending {
         TurnEnding::Interrupted => INTERRUPTED,
-        TurnEnding::Failed(_) | TurnEnding::NoAnswer(_) => PROVIDER,
+        TurnEnding::Failed(_) | TurnEnding::NoAnswer(_) | TurnEnding::TextCall(_) => PROVIDER,
         TurnEnding::Unsaved(_)
         | TurnEnding::TooManyRounds(_)
         | TurnEnding::Stuck { .. }

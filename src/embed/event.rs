@@ -222,7 +222,7 @@ impl EndReason {
             TurnEnding::Done => EndReason::Done,
             TurnEnding::CutAtLimit => EndReason::CutAtLimit,
             TurnEnding::Refused => EndReason::Refused,
-            TurnEnding::NoAnswer(_) => EndReason::NoAnswer,
+            TurnEnding::NoAnswer(_) | TurnEnding::TextCall(_) => EndReason::NoAnswer,
             TurnEnding::Interrupted | TurnEnding::Failed(ProviderError::Cancelled) => EndReason::Cancelled,
             TurnEnding::TooManyRounds(_) => EndReason::TooManyRequests,
             TurnEnding::Stuck { .. } | TurnEnding::RepeatedText { .. } => EndReason::Stuck,

@@ -7,7 +7,7 @@ use super::titles::title_of;
 use super::user_context::UserContext;
 use crate::agent::{Agent, SelectedModel};
 use crate::conversation::{Message, Note, Part};
-use crate::provider::OfflineProvider;
+use crate::provider::{OfflineProvider, ServerFacts};
 use crate::session::{OpenSession, SessionStore, TryName};
 use crate::workspace::{ChangeCount, LayerKind, View, Workspace};
 use std::collections::BTreeSet;
@@ -84,6 +84,11 @@ impl<'r> ShellConversation<'r> {
             (None, Some(answerer)) => (answerer.provider.name().to_string(), answerer.model.name.clone()),
             (None, None) => ("none".into(), "none".into()),
         }
+    }
+
+    /// What the server said of the model, if anything.
+    pub(super) fn server_facts(&self) -> Option<&ServerFacts> {
+        self.agent.as_ref().and_then(Agent::server_facts).filter(|facts| !facts.is_empty())
     }
 
     /// True where the offline provider answers because nobody named another one: there is no model.

@@ -338,7 +338,7 @@ impl From<&TurnEnding> for ReportedEnding {
             TurnEnding::Done => ReportedEnding::Done,
             TurnEnding::CutAtLimit => ReportedEnding::CutAtLimit,
             TurnEnding::Refused => ReportedEnding::Refused,
-            TurnEnding::NoAnswer(_) => ReportedEnding::NoAnswer,
+            TurnEnding::NoAnswer(_) | TurnEnding::TextCall(_) => ReportedEnding::NoAnswer,
             TurnEnding::Interrupted | TurnEnding::Failed(ProviderError::Cancelled) => {
                 ReportedEnding::Interrupted
             }

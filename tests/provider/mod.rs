@@ -13,4 +13,6 @@ mod provider_network;
 mod provider_offline;
 mod provider_quirks;
 mod provider_replay;
+mod provider_server;
+mod provider_text_calls;
 mod provider_wires;

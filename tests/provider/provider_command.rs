@@ -227,19 +227,26 @@ fn the_models_of_a_server_are_told_with_what_is_known_of_them() {
 
 #[test]
 fn a_name_with_a_dot_is_a_table_in_quotes_and_llamacpp_is_the_same_server() {
-    let server = MockServer::start([Reply::openai(&[Say::Text("from the table")])]);
+    let server = MockServer::start([]);
+    // It is asked two questions first, and answers none.
+    let answers = |text: &str| {
+        [Reply::error(404, "", ""), Reply::error(404, "", ""), Reply::openai(&[Say::Text(text)])]
+            .into_iter()
+            .for_each(|reply| server.push(reply));
+    };
+    answers("from the table");
     let config = format!("[providers.\"llama.cpp\"]\nbase_url = \"{}\"\nmodel = \"quant\"\n", server.url());
     let place = Place::new().config(&config);
     let out = place.run(["-p", "hi", "--provider", "llama.cpp", "--no-project"]).code(0);
     out.says("from the table");
-    assert_eq!(server.requests()[0].body["model"], "quant");
+    assert_eq!(server.requests()[2].body["model"], "quant");
     place.run(["config", "show"]).code(0).says("providers.\"llama.cpp\".model");
     let set = "providers.\"llama.cpp\".model=other";
-    server.push(Reply::openai(&[Say::Text("set")]));
+    answers("set");
     place.run(["-p", "hi", "--provider", "llama.cpp", "--no-project", "--set", set]).code(0).says("set");
-    assert_eq!(server.requests()[1].body["model"], "other");
+    assert_eq!(server.requests()[5].body["model"], "other");
 
-    server.push(Reply::openai(&[Say::Text("by its other name")]));
+    answers("by its other name");
     let url = server.url();
     let other = ["-p", "hi", "--provider", "llamacpp", "--model", "q", "--base-url", &url, "--no-project"];
     Place::new().run(other).code(0).says("by its other name");

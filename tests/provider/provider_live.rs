@@ -181,7 +181,7 @@ async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
         ),
         (
             Reply::error(400, "invalid_request_error", "prompt is too long"),
-            ProviderError::TooLong { message: "prompt is too long".into() },
+            ProviderError::TooLong { message: "prompt is too long".into(), exceeded: None },
         ),
     ] {
         let (server, heard) = play(vec![reply]).await;

@@ -18,6 +18,7 @@ use super::queue::MessageQueue;
 use super::request::build::ModelContext;
 use super::request::client::ModelClient;
 use super::request::evicted::attached_path;
+use super::request::inquiry::ServerInquiry;
 use super::request::usage::{ContextUsage, context_usage};
 use super::services::SharedServices;
 use super::session_checks::{LeaveError, SessionChecks};
@@ -28,7 +29,7 @@ use super::turn_checks::{CheckGoal, CheckVerdict, GoalEnd, GoalStop, TurnChecks}
 use super::turn_driver::{TurnDriver, TurnParts};
 use super::turn_transaction;
 use placet_permission::ClassificationLevel;
-use placet_provider::{DirectCallProvider, ModelSpec, Provider};
+use placet_provider::{DirectCallProvider, ModelSpec, Provider, ServerFacts};
 use placet_session::session::{LoadedSession, OpenSession, RequestCost, SessionError, SessionStateKey};
 use placet_text::conversation::{Message, Part, TokenUsage, Transcript};
 use placet_tools::{SubagentSpawner, ToolContext};
@@ -75,7 +76,14 @@ impl Agent {
             entry_point: EntryPoint::Conversation,
         };
         let (costs, budget) = (CostTracker::default(), limits.budget);
-        let client = ModelClient { model, context, costs, budget, subagents: subagents.clone() };
+        let client = ModelClient {
+            model,
+            context,
+            costs,
+            budget,
+            subagents: subagents.clone(),
+            inquiry: ServerInquiry::default(),
+        };
         let services = Arc::new(SharedServices { registry, env, policy, origin, subagents });
         Agent {
             limits,
@@ -227,6 +235,11 @@ impl Agent {
     pub fn answerer(&self) -> SelectedModel {
         let ActiveModel { provider, spec, max_output } = self.client.model.clone();
         SelectedModel { provider, model: spec, max_output, note: None }
+    }
+
+    /// What the server says of the model, once it was asked.
+    pub fn server_facts(&self) -> Option<&ServerFacts> {
+        self.client.inquiry.facts()
     }
 
     pub fn provider(&self) -> &Arc<dyn Provider> {

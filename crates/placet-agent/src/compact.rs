@@ -254,9 +254,10 @@ impl Compaction<'_> {
                 Err(error) => {
                     self.client.settle(self.conversation, self.events);
                     match error {
-                        ProviderError::TooLong { message } if attempts < 2 => {
+                        ProviderError::TooLong { message, exceeded } if attempts < 2 => {
                             attempts += 1;
-                            self.client.context.reduce_limit(&message, &self.client.model.spec);
+                            let said = (message.as_str(), exceeded);
+                            self.client.context.reduce_limit(said, &self.client.model.spec);
                         }
                         ProviderError::Cancelled => return Err(CompactError::Stopped),
                         error => return Err(CompactError::Failed(self.checks.unseen(error).to_string())),

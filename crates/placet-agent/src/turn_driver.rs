@@ -11,7 +11,7 @@ use super::conversation::reported::ReportedState;
 use super::edit_checks::EditChecks;
 use super::event::{LoopQuestion, TurnEvent, TurnEvents};
 use super::queue::MessageQueue;
-use super::request::build::BuiltRequest;
+use super::request::build::{BASIC_TOOLS, BuiltRequest};
 use super::request::client::ModelClient;
 use super::request::usage::{fullness, room_for_results};
 use super::services::SharedServices;
@@ -237,6 +237,15 @@ impl<'a> TurnDriver<'a> {
             return;
         }
         tracing::debug!(messages = self.parts.conversation.transcript.len(), "a request");
+        let client = &mut *self.parts.client;
+        client.inquiry.learn(&mut client.model, &self.events).await;
+        if client.context.fit_tools(client.model.spec.window) {
+            let window = client.model.spec.window;
+            self.events.notice(format!(
+                "the window of {window} tokens is small: only {} are offered",
+                BASIC_TOOLS.join(", ")
+            ));
+        }
         if let Err(blocked) = self.check_request().await {
             self.abort(blocked);
         }
@@ -412,11 +421,14 @@ impl<'a> TurnDriver<'a> {
                 None => "the provider refused a tool that was not offered".into(),
             },
             TurnRepair::Nudge(silence) => format!("{silence}; asking once more"),
+            TurnRepair::TextCall(fault) => {
+                format!("the model wrote a tool call as text, and it was not run: {fault}; asking once more")
+            }
             TurnRepair::GoOn { message } => {
                 format!("the answer was cut off ({message}); asking for the rest")
             }
-            TurnRepair::Shorten { message } => {
-                context.reduce_limit(&message, &client.model.spec);
+            TurnRepair::Shorten { message, exceeded } => {
+                context.reduce_limit((&message, exceeded), &client.model.spec);
                 "the request was too long for the model; sending a shorter one".into()
             }
         };

@@ -45,6 +45,13 @@ impl Endpoint {
         url
     }
 
+    /// The address of `path` without the version of the API in front: what servers add to the API is there.
+    pub(super) fn url_at_root(&self, path: &str) -> String {
+        let (base, _) = split_query(&self.base_url);
+        let base = base.trim_end_matches('/');
+        join(base.strip_suffix("/v1").unwrap_or(base), path)
+    }
+
     /// The server's name and port, for messages.
     pub(super) fn host(&self) -> &str {
         let rest = self.base_url.split_once("://").map_or(self.base_url.as_str(), |(_, rest)| rest);

@@ -23,8 +23,11 @@ pub enum ProviderError {
     Overloaded { status: u16, message: String, retry_after: Option<Duration> },
     #[error("the server had an error (HTTP {status}): {message}")]
     ServerFailure { status: u16, message: String, retry_after: Option<Duration> },
+    /// The server is loading the model, which takes minutes for a large one.
+    #[error("the server is loading the model: {message}")]
+    Loading { message: String },
     #[error("the conversation is longer than the model's window: {message}")]
-    TooLong { message: String },
+    TooLong { message: String, exceeded: Option<ExceededWindow> },
     /// The server named a part of the request that it will never accept; `images` when it names a picture.
     #[error("the provider rejected the request (HTTP {status}): {message}")]
     BadRequest { status: u16, message: String, blames: RejectionCause },
@@ -61,6 +64,14 @@ pub enum ProviderError {
     Cancelled,
 }
 
+/// The figures of a request that was longer than the window, where the server gives them as such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExceededWindow {
+    /// The tokens of the request.
+    pub tokens: u64,
+    pub window: u64,
+}
+
 /// The part of a request for which the server rejected it, where the server names the part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,6 +93,7 @@ impl ProviderError {
             self,
             ProviderError::RateLimited { .. }
                 | ProviderError::Overloaded { .. }
+                | ProviderError::Loading { .. }
                 | ProviderError::ServerFailure { .. }
                 | ProviderError::Network { .. }
                 | ProviderError::NotRunning { .. }
@@ -103,10 +115,11 @@ impl ProviderError {
         match &mut self {
             ProviderError::Auth { message, .. }
             | ProviderError::KeyUnusable { message }
+            | ProviderError::Loading { message }
             | ProviderError::RateLimited { message, .. }
             | ProviderError::Overloaded { message, .. }
             | ProviderError::ServerFailure { message, .. }
-            | ProviderError::TooLong { message }
+            | ProviderError::TooLong { message, .. }
             | ProviderError::BadRequest { message, .. }
             | ProviderError::Network { message, .. }
             | ProviderError::Proxy { message }

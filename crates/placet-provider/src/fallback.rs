@@ -3,7 +3,10 @@
 //! provider, and only before the first word: no text appears twice, and a refused key is reported and not hidden.
 
 use super::event_stream::flow;
-use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};
+use super::{
+    AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, ServerFacts, ServerFactsFuture,
+    StreamEvent, WarmUpFuture,
+};
 use futures_util::StreamExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -117,6 +120,17 @@ impl Provider for FallbackProvider {
         match self.0.links.first() {
             Some(link) => link.provider.warm(),
             None => Box::pin(std::future::ready(())),
+        }
+    }
+
+    fn widening(&self) -> Option<&str> {
+        self.0.links.first().and_then(|link| link.provider.widening())
+    }
+
+    fn facts(&self, model: &str) -> ServerFactsFuture {
+        match self.0.links.first() {
+            Some(link) => link.provider.facts(model),
+            None => Box::pin(std::future::ready(ServerFacts::default())),
         }
     }
 

@@ -7,18 +7,22 @@
 
 use super::event_stream::{EventEmitter, flow};
 use super::response::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
+use super::server_facts::{self, ServerQuestion};
+use super::text_calls::{self, TextCallDecoder};
 use super::thinking_signatures::RejectedSignatures;
+use super::thinking_text::ThinkingTextDecoder;
 use super::timeout::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
 use super::wire::error_body;
 use super::{
     AnswerLimits, AnswerStream, ApiKey, ApiKeySource, Endpoint, ModelRequest, Provider, ProviderError,
-    RejectionCause, RetryPolicy, StreamEvent, WarmUpFuture, WireFormat,
+    RejectionCause, RetryPolicy, ServerFacts, ServerFactsFuture, StreamEvent, WarmUpFuture, WireFormat,
 };
 use super::{model_list, retry};
 use placet_http::{HttpClient, HttpClientSettings, HttpResponse, SseEvent, readable_host, retry_after};
 use placet_text::text::secret;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The most of an error's body that is read.
@@ -29,6 +33,12 @@ const MODEL_LIST: usize = 16 * 1024 * 1024;
 
 /// The message for an answer in one piece whose end is missing.
 const UNFINISHED: &str = "the answer is incomplete";
+
+/// How long a model may take to be loaded.
+const LONGEST_LOAD: Duration = Duration::from_secs(3600);
+
+/// How long one question about a model may take. The answers are made of what the server has in memory.
+const ASKING: Duration = Duration::from_secs(3);
 
 /// How long opening a connection ahead of time may take.
 const WARMING: Duration = Duration::from_secs(10);
@@ -51,6 +61,13 @@ pub struct HttpProviderSettings {
     pub plain_http_hosts: Vec<String>,
     /// The command that starts the server, for a server of this machine.
     pub start: Option<String>,
+    /// The questions about a model that the server may be asked: `GET /props`.
+    pub questions: Vec<String>,
+    /// The person set the window, or whether the model sees: then the server's own word does not count.
+    pub has_own_window: bool,
+    pub has_own_vision: bool,
+    /// The command that gives the server a larger window, if it shortens long requests in silence.
+    pub widening: Option<String>,
     /// Draws a number from 0 to 1 for the waits between attempts.
     pub jitter: fn() -> f64,
 }
@@ -66,6 +83,10 @@ impl Default for HttpProviderSettings {
             limits: AnswerLimits::default(),
             plain_http_hosts: Vec::new(),
             start: None,
+            questions: Vec::new(),
+            has_own_window: false,
+            has_own_vision: false,
+            widening: None,
             jitter: retry::random,
         }
     }
@@ -126,12 +147,23 @@ impl HttpProvider {
 
     /// The host, and its answer to a request without a body.
     async fn get(&self, path: &str, most: Duration) -> Result<(String, String), ProviderError> {
+        self.fetch(&self.0.endpoint.url_beside(path), None, most).await
+    }
+
+    async fn fetch(
+        &self,
+        url: &str,
+        body: Option<Vec<u8>>,
+        most: Duration,
+    ) -> Result<(String, String), ProviderError> {
         let server = &self.0;
         let asking = async {
             let key = server.key().await?;
             let headers = server.headers(key.as_ref())?;
-            let url = server.endpoint.url_beside(path);
-            let sent = server.client.get(&url, &headers).await;
+            let sent = match body {
+                Some(body) => server.client.post_json(url, &headers, body).await,
+                None => server.client.get(url, &headers).await,
+            };
             let mut response = sent.map_err(network)?;
             let status = response.status();
             if !(200..300).contains(&status) {
@@ -166,6 +198,30 @@ impl Provider for HttpProvider {
         })
     }
 
+    fn widening(&self) -> Option<&str> {
+        self.0.settings.widening.as_deref()
+    }
+
+    fn facts(&self, model: &str) -> ServerFactsFuture {
+        let (provider, model) = (self.clone(), model.to_string());
+        Box::pin(async move {
+            let mut facts = ServerFacts::default();
+            for question in &provider.0.settings.questions {
+                let ServerQuestion { path, body } = ServerQuestion::of(question, &model);
+                let body = body.map(|body| body.to_string().into_bytes());
+                let url = provider.0.endpoint.url_at_root(path);
+                let said = provider.fetch(&url, body, ASKING).await;
+                // A server that does not know the question has nothing to say.
+                let answer = said.ok().and_then(|(_, text)| serde_json::from_str(&text).ok());
+                facts.add(answer.map(|answer| server_facts::read(path, &answer, &model)).unwrap_or_default());
+            }
+            let HttpProviderSettings { has_own_window, has_own_vision, .. } = provider.0.settings;
+            facts.window = facts.window.filter(|_| !has_own_window);
+            facts.vision = facts.vision.filter(|_| !has_own_vision);
+            facts
+        })
+    }
+
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let server = Arc::clone(&self.0);
         flow(|emit| async move {
@@ -188,6 +244,7 @@ impl HttpProviderInner {
         let retry = &self.settings.retry;
         let mut failures = 0;
         let mut repaired = false;
+        let mut loading_until = None;
         loop {
             let patience = AttemptTimeouts {
                 step: self.settings.silence_step,
@@ -213,6 +270,17 @@ impl HttpProviderInner {
                 emit.send(StreamEvent::Retrying { attempt, of, wait: Duration::ZERO, error }).await;
                 continue;
             }
+            if matches!(error, ProviderError::Loading { .. }) {
+                let until = *loading_until
+                    .get_or_insert_with(|| Instant::now() + self.settings.silence_limit.min(LONGEST_LOAD));
+                if Instant::now() >= until {
+                    return Err(error);
+                }
+                let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
+                emit.send(StreamEvent::Retrying { attempt, of, wait: retry.first_wait, error }).await;
+                self.loaded(until, cancel).await?;
+                continue;
+            }
             failures += 1;
             let wait = retry.wait(failures, error.retry_after(), (self.settings.jitter)());
             // A server of this machine that does not run does not begin to run by itself; one that restarts is back soon.
@@ -227,6 +295,24 @@ impl HttpProviderInner {
                 biased;
                 () = cancel.cancelled() => return Err(ProviderError::Cancelled),
                 () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Waits until the server has loaded its model, and no longer than `until`. A server without a page for it is asked
+    /// for the answer again.
+    async fn loaded(&self, until: Instant, cancel: &CancellationToken) -> Result<(), ProviderError> {
+        let url = self.endpoint.url_at_root("/health");
+        loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ProviderError::Cancelled),
+                () = tokio::time::sleep(self.settings.retry.first_wait) => {}
+            }
+            let asked = tokio::time::timeout(ASKING, self.client.get(&url, &[])).await;
+            let is_loading = matches!(&asked, Ok(Ok(response)) if response.status() == 503);
+            if !is_loading || Instant::now() >= until {
+                return Ok(());
             }
         }
     }
@@ -252,6 +338,7 @@ impl HttpProviderInner {
 
     fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
         let request = self.proofs.without_refused(request);
+        let request = text_calls::without_tools(&request);
         serde_json::to_vec(&self.dialect.encode(&request))
             .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))
     }
@@ -285,7 +372,9 @@ impl HttpProviderInner {
         }
         let limits = self.settings.limits;
         let id = request_id(&response);
-        let mut reading = ResponseReader::new(self.dialect.decoder(), request, response.host(), id, limits);
+        let decoder = Box::new(ThinkingTextDecoder::new(self.dialect.decoder()));
+        let decoder = Box::new(TextCallDecoder::new(decoder, request));
+        let mut reading = ResponseReader::new(decoder, request, response.host(), id, limits);
         // A server that does not stream sends the whole answer as one document.
         if kind.contains("json") {
             let whole = watch.wait(response.whole(limits.event_bytes)).await.map_err(unstarted)?;

@@ -28,8 +28,11 @@ mod request;
 mod response;
 mod retry;
 mod scripted;
+mod server_facts;
 mod stream;
+mod text_calls;
 mod thinking_signatures;
+mod thinking_text;
 mod timeout;
 mod wire;
 
@@ -37,7 +40,7 @@ pub use api_key::{ApiKey, ApiKeySource};
 pub use catalog::ModelLimits;
 pub use direct_call::DirectCallProvider;
 pub use endpoint::{AuthScheme, Endpoint, base_url_problem};
-pub use error::{ProviderError, RejectionCause};
+pub use error::{ExceededWindow, ProviderError, RejectionCause};
 pub use fallback::{FallbackEntry, FallbackProvider};
 pub use http_provider::{HttpProvider, HttpProviderSettings};
 pub use limit::{AnswerLimits, ExceededLimit};
@@ -52,6 +55,7 @@ pub use replay::ReplayProvider;
 pub use request::{ModelCapabilities, ModelRequest, ModelSpec};
 pub use retry::RetryPolicy;
 pub use scripted::{ScriptedAnswer, ScriptedProvider};
+pub use server_facts::{ServerFact, ServerFacts};
 pub use stream::{AnswerStream, StreamEvent};
 pub use wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 
@@ -78,10 +82,23 @@ pub trait Provider: Send + Sync {
     fn warm(&self) -> WarmUpFuture {
         Box::pin(std::future::ready(()))
     }
+
+    /// The command that gives the server a larger window; `None` for a server that never shortens a request in silence.
+    fn widening(&self) -> Option<&str> {
+        None
+    }
+
+    /// What the server says of `model`; nothing where it cannot be asked or does not answer. Takes seconds at most.
+    fn facts(&self, _model: &str) -> ServerFactsFuture {
+        Box::pin(std::future::ready(ServerFacts::default()))
+    }
 }
 
 /// Work that may be dropped at any time.
 pub type WarmUpFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The same with what the server says.
+pub type ServerFactsFuture = std::pin::Pin<Box<dyn Future<Output = ServerFacts> + Send>>;
 
 /// A wire format as pure functions.
 pub trait WireFormat: Send + Sync {
@@ -114,4 +131,10 @@ pub trait AnswerDecoder: Send {
     /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
     /// it; else it is marked as [`Cut`](placet_text::conversation::StopReason::Cut) and holds no call at all.
     fn cut(&mut self) -> placet_text::conversation::AssistantMessage;
+
+    /// What had arrived and was held back when the stream ended without `Finished`. Asked for after
+    /// [`cut`](AnswerDecoder::cut).
+    fn held_back(&mut self) -> Vec<StreamEvent> {
+        Vec::new()
+    }
 }

@@ -116,6 +116,11 @@ pub struct ProviderPreset {
     pub place: ServerLocation,
     /// The command that starts a server of the person's own.
     pub start: Option<String>,
+    /// The questions about a model that the server answers, by their path at its root: `GET /props`.
+    #[serde(default)]
+    pub questions: Vec<String>,
+    /// The command that gives the server a larger window, where the server shortens long requests in silence.
+    pub widening: Option<String>,
     #[serde(default)]
     pub quirks: ServerQuirks,
 }

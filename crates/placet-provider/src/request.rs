@@ -41,6 +41,8 @@ pub struct ModelCapabilities {
     pub max_pdf_bytes: usize,
     /// The model is known to reason before it answers, and may be asked for its reasoning.
     pub thinking: bool,
+    /// The server takes tools. One that does not gets them as text.
+    pub tools: bool,
     /// The server refuses a call in the history without the proof of the model that made the call.
     pub signed_calls: bool,
 }
@@ -65,6 +67,7 @@ impl Default for ModelCapabilities {
             // 29.3 MB in base64: the rest of a request must fit below Anthropic's 32 MB too.
             max_pdf_bytes: 22_000_000,
             thinking: false,
+            tools: true,
             signed_calls: false,
         }
     }

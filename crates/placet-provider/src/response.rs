@@ -122,7 +122,8 @@ impl<'r> ResponseReader<'r> {
             }
         }
         // Also before an error: what arrived before it is shown.
-        for event in joined.take() {
+        let left = if read.is_err() { self.decoder.held_back() } else { Vec::new() };
+        for event in joined.take().into_iter().chain(left) {
             watch.send_event(event).await.map_err(unstarted)?;
         }
         match read? {
@@ -189,6 +190,9 @@ impl<'r> ResponseReader<'r> {
         watch: &mut AttemptWatchdog<'_>,
     ) -> Result<(), FailedAttempt> {
         let answer = self.decoder.cut();
+        for event in self.decoder.held_back() {
+            watch.send_event(event).await.map_err(unstarted)?;
+        }
         if answer.stop != StopReason::Cut {
             let answer = self.named(answer);
             watch.finish(answer).await;

@@ -5,6 +5,7 @@ use super::super::report::{self, CliError, print, print_foreign};
 use super::super::start;
 use super::ProviderOutputFormat;
 use crate::conversation::Image;
+use crate::provider::Provider;
 use crate::provider::probe::{ProbeOutcome, ProbeStep, probe};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -29,19 +30,25 @@ pub(super) fn test(
     // A model of which nobody knows whether it sees is asked.
     let blind = server.entry(&model.name).and_then(|entry| entry.vision) == Some(false);
     model.capabilities.vision = app.config.settings().conversation.vision.unwrap_or(!blind);
-    let steps = start::runtime()?.block_on(probe(&live, &model, red()?));
+    let runtime = start::runtime()?;
+    let facts = runtime.block_on(live.facts(&model.name));
+    let steps = runtime.block_on(probe(&live, &model, red()?));
     let failed = steps.iter().any(|step| matches!(step.found, ProbeOutcome::Fails(_)));
     match form {
         ProviderOutputFormat::Json => {
             let all = json!({
                 "provider": server.name,
                 "model": model.name,
+                "server": facts.words(),
                 "steps": steps.iter().map(as_json).collect::<Vec<_>>(),
             });
             print(&(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n"))?;
         }
         ProviderOutputFormat::Table => {
             let mut out = format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url);
+            if !facts.is_empty() {
+                let _ = writeln!(out, "{:<10} {:<9} {}", "server", "says", facts.words());
+            }
             for step in &steps {
                 let (word, detail) = words(&step.found);
                 let detail = crate::text::sanitize::line(detail).into_owned();

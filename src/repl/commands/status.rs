@@ -15,6 +15,9 @@ pub(super) fn status(context: &mut CommandContext<'_>, _: &str) -> SlashCommandR
         pair("workspace", roots.join(", ")),
         pair("theme", context.output.theme.name.clone()),
     ];
+    if let Some(facts) = context.conversation.server_facts() {
+        rows.insert(2, pair("server", facts.words()));
+    }
     let grants: Vec<String> =
         context.app.with_policy(|policy| policy.live().map(|g| g.grant.describe()).collect());
     rows.extend(grants.into_iter().map(|g| pair("always", g)));

@@ -9,11 +9,18 @@ use super::reduce::images::RequestImages;
 use super::reduce::rejected::RejectedContent;
 use super::reduce::shorten;
 use super::weight::{estimate, tokens};
-use placet_provider::{ModelRequest, ModelSpec};
+use placet_provider::{ExceededWindow, ModelRequest, ModelSpec};
 use placet_session::session::{Scratchpads, SessionStore};
 use placet_text::conversation::{Message, Part, ToolSpec};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
+
+/// Below this window all tools and the system prompt would take a quarter of it.
+const SMALL_WINDOW: u64 = 16_384;
+
+/// What a model with a small window is offered, if the tools are placet's own.
+pub(crate) const BASIC_TOOLS: [&str; 5] =
+    ["read_file", "edit_file", "write_file", "run_command", "search_contents"];
 
 pub(crate) struct ModelContext {
     system: Arc<str>,
@@ -63,6 +70,19 @@ impl ModelContext {
     /// Only before the first request of a conversation: the beginning of requests must not change.
     pub(crate) fn set_tools(&mut self, tools: Vec<ToolSpec>) {
         (self.tools, self.tool_bytes) = (tools.into(), OnceLock::new());
+    }
+
+    /// Offers no tools but the basic ones if the window is small. Only before the first request, as
+    /// [`set_tools`](ModelContext::set_tools). True if something was left out.
+    pub(crate) fn fit_tools(&mut self, window: u64) -> bool {
+        let is_basic = |tool: &ToolSpec| BASIC_TOOLS.contains(&tool.name.as_str());
+        let has_basic = BASIC_TOOLS.iter().all(|name| self.tools.iter().any(|tool| tool.name == *name));
+        if window >= SMALL_WINDOW || self.last.estimate > 0.0 || !has_basic {
+            return false;
+        }
+        let count = self.tools.len();
+        self.set_tools(self.tools.iter().filter(|tool| is_basic(tool)).cloned().collect());
+        self.tools.len() < count
     }
 
     pub(crate) fn system(&self) -> &Arc<str> {
@@ -133,15 +153,22 @@ impl ModelContext {
 
     /// The server reported that the last request was too long, perhaps with its figures: the next request will be
     /// smaller.
-    pub(crate) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
-        let reported: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
+    pub(crate) fn reduce_limit(&mut self, said: (&str, Option<ExceededWindow>), model: &ModelSpec) {
+        let (message, exceeded) = said;
+        // Small figures in a text are positions and counts of messages.
+        let reported: Vec<u64> = match exceeded {
+            Some(ExceededWindow { tokens, window }) => vec![tokens, window],
+            None => figures(message).into_iter().filter(|n| *n > 500).collect(),
+        };
+        // A count that is a value is of the request alone.
+        let counted_output = exceeded.map_or(self.last.max_output, |_| 0);
         let smallest = reported.iter().copied().min().filter(|n| *n < model.window);
         let most = match (reported.iter().copied().max(), reported.iter().copied().min()) {
             // The server's count and its limit together correct the estimate.
             (Some(counted), Some(limit)) if counted > limit => {
                 self.reported_window = smallest.or(self.reported_window);
                 let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
-                let used = counted.saturating_sub(self.last.max_output).max(1);
+                let used = counted.saturating_sub(counted_output).max(1);
                 self.last.estimate * room as f64 / used as f64 * 0.95
             }
             (_, Some(limit)) if limit < model.window => {

@@ -93,10 +93,48 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
             "maximum context length is {limit} tokens. However, you requested {} tokens",
             count(&first.request)
         );
-        context.reduce_limit(if told { &message } else { "too long" }, &assumed);
+        context.reduce_limit((if told { &message } else { "too long" }, None), &assumed);
         let second = context.build(&messages, &assumed, 1_000);
         assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));
     }
+}
+
+/// llama.cpp's error has the figures as values, also small ones.
+#[test]
+fn a_window_that_the_error_names_as_a_value_is_the_window() {
+    let messages = long(3, 6, 900);
+    for window in [400, 4_096] {
+        let mut context = context();
+        let assumed = model(32_768);
+        let first = context.build(&messages, &assumed, 1_000);
+        let tokens = (estimate(&first.request.messages) * 2.0) as u64;
+        let exceeded = ExceededWindow { tokens, window };
+        context.reduce_limit(("request (0 tokens) exceeds it, try 1 2 3", Some(exceeded)), &assumed);
+        assert_eq!(context.window(&assumed), window);
+        let second = context.build(&messages, &assumed, 1_000);
+        assert!(second.request.max_output <= window / 4, "{}", second.request.max_output);
+        if window > 1_000 {
+            assert!((estimate(&second.request.messages) * 2.0) as u64 + second.request.max_output <= window);
+        }
+    }
+}
+
+#[test]
+fn a_small_window_gets_the_basic_tools_before_the_first_request_only() {
+    let tool =
+        |name: &str| ToolSpec { name: name.into(), description: "d".into(), schema: serde_json::json!({}) };
+    let names =
+        || BASIC_TOOLS.iter().chain(&["todo", "fetch_url"]).map(|name| tool(name)).collect::<Vec<_>>();
+    let offered = |window: u64, tools: Vec<ToolSpec>| {
+        let mut context = ModelContext::new("s".into(), tools);
+        context.fit_tools(window);
+        context.tools.len()
+    };
+    assert_eq!((offered(16_384, names()), offered(16_383, names()), offered(4_096, names())), (7, 5, 5));
+    assert_eq!(offered(4_096, vec![tool("Bash"), tool("todo")]), 2, "tools of another system");
+    let mut context = ModelContext::new("s".into(), names());
+    context.build(&[Message::user("go")], &model(32_768), 100);
+    assert!(!context.fit_tools(4_096) && context.tools.len() == 7);
 }
 
 #[test]

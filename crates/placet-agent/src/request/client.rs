@@ -2,6 +2,7 @@
 //! through this module, so that every request is counted.
 
 use super::build::{BuiltRequest, ModelContext};
+use super::inquiry::ServerInquiry;
 use crate::config::ActiveModel;
 use crate::conversation::log::Conversation;
 use crate::cost_meter::CostBudget;
@@ -18,6 +19,7 @@ pub(crate) struct ModelClient {
     pub(crate) costs: CostTracker,
     pub(crate) budget: CostBudget,
     pub(crate) subagents: SubagentPool,
+    pub(crate) inquiry: ServerInquiry,
 }
 
 impl ModelClient {
@@ -29,6 +31,7 @@ impl ModelClient {
     /// Uses another model from the next request on.
     pub(crate) fn switch(&mut self, model: ActiveModel) {
         self.context.reset_for_model();
+        self.inquiry = ServerInquiry::default();
         self.model = model;
     }
 
@@ -76,6 +79,7 @@ impl ModelClient {
     ) {
         let open = self.costs.take_open().unwrap_or_default();
         let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
+        self.inquiry.check(&self.model, self.context.last_estimate(), usage, events);
         // A call that the person typed is not answered by a provider.
         if !usage.is_zero() || self.model.provider.wire().is_some() {
             self.count((&answer.provider, &answer.model), usage, conversation, events);

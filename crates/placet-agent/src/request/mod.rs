@@ -3,6 +3,7 @@
 pub(super) mod build;
 pub(super) mod client;
 pub(super) mod evicted;
+pub(super) mod inquiry;
 pub(super) mod reduce;
 pub(super) mod usage;
 pub(super) mod weight;

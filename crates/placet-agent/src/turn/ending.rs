@@ -3,6 +3,7 @@
 use super::empty_answer::EmptyAnswer;
 use placet_provider::ProviderError;
 use placet_provider::catalog::Money;
+use placet_text::conversation::TextCallFault;
 use std::time::Duration;
 
 /// How a turn ended.
@@ -14,6 +15,8 @@ pub enum TurnEnding {
     Refused,
     /// The answer has neither text nor a call, and neither has the answer after a nudge.
     NoAnswer(EmptyAnswer),
+    /// The model wrote a call as text that could not be taken as a call, also after it was told the right form.
+    TextCall(TextCallFault),
     Interrupted,
     /// The turn made as many requests as a turn may make.
     TooManyRounds(u32),
@@ -67,6 +70,10 @@ impl TurnEnding {
                 let hint = place.choose(silence.hint(), silence.hint_without_shell());
                 (silence.to_string(), Some(hint.into()))
             }
+            TurnEnding::TextCall(fault) => (
+                format!("the model wrote a tool call as text, and it was not run: {fault}"),
+                Some(place.choose(NO_TOOLS, NO_TOOLS_WITHOUT_SHELL).into()),
+            ),
             TurnEnding::Interrupted => ("interrupted".into(), None),
             TurnEnding::TooManyRounds(n) => (
                 format!(
@@ -128,6 +135,10 @@ impl HintPlace {
 /// A turn that ended early is continued by a message.
 const GO_ON: &str = "`placet -c -p \"go on\"` continues";
 
+const NO_TOOLS: &str = "the model or the server may have no tools; /model chooses another model";
+
+const NO_TOOLS_WITHOUT_SHELL: &str = "the model or the server may have no tools: `placet provider test` checks; `--model` chooses another model";
+
 /// No hint asks the person to give up the conversation: its messages remain.
 const LONG: &str = "/compact summarizes the conversation; or choose a model with a larger window with /model, or attach less; then /retry";
 
@@ -181,7 +192,7 @@ mod tests {
     #[test]
     fn no_hint_gives_the_conversation_up_or_sends_what_was_just_refused() {
         let message = || "no".to_string();
-        let long = hint(ProviderError::TooLong { message: message() });
+        let long = hint(ProviderError::TooLong { message: message(), exceeded: None });
         assert!(long.contains("/compact") && long.contains("/model") && !long.contains("/new"), "{long}");
         let limited = |seconds| ProviderError::RateLimited {
             message: message(),
@@ -191,7 +202,12 @@ mod tests {
         assert!(hint(limited(2)).starts_with("/retry sends the message again"));
         let refused = ProviderError::NotRunning { host: "h:1".into(), start: Some("x serve".into()) };
         assert!(hint(refused.clone()).ends_with("`x serve` starts it; then /retry sends the message again"));
-        for error in [refused, limited(3600), limited(2), ProviderError::TooLong { message: message() }] {
+        for error in [
+            refused,
+            limited(3600),
+            limited(2),
+            ProviderError::TooLong { message: message(), exceeded: None },
+        ] {
             let (_, hint) = TurnEnding::Failed(error).words_without_shell().unwrap();
             assert!(!hint.clone().unwrap_or_default().contains("/retry"), "{hint:?}");
         }

@@ -280,9 +280,10 @@ impl Turn {
         // `MAX_REPAIRS` counts attempts for one request, and this request is answered.
         self.repairs = 0;
         rename_duplicates(&mut answer);
-        let ending = match answer.stop {
+        let ending = match &answer.stop {
             StopReason::MaxTokens => TurnEnding::CutAtLimit,
             StopReason::Refusal => TurnEnding::Refused,
+            StopReason::TextCall(fault) => TurnEnding::TextCall(fault.clone()),
             _ => TurnEnding::Done,
         };
         if let Some(silence) = EmptyAnswer::of(&answer).filter(|_| self.nudges > 0) {
@@ -295,8 +296,15 @@ impl Turn {
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
         let mut effects = vec![TurnEffect::Save(Message::Assistant(answer))];
         if calls.is_empty() {
-            self.state = TurnState::Idle;
-            effects.push(TurnEffect::End(ending));
+            match ending {
+                TurnEnding::TextCall(fault) if self.nudged < self.nudges => {
+                    effects.extend(self.nudge(TurnRepair::TextCall(fault.clone()), Note::TextCall { fault }));
+                }
+                ending => {
+                    self.state = TurnState::Idle;
+                    effects.push(TurnEffect::End(ending));
+                }
+            }
             return effects;
         }
         let mut touches = touches.into_iter();
@@ -316,10 +324,13 @@ impl Turn {
             self.state = TurnState::Idle;
             return vec![TurnEffect::End(TurnEnding::NoAnswer(silence))];
         }
+        self.nudge(TurnRepair::Nudge(silence), Note::EmptyAnswer)
+    }
+
+    fn nudge(&mut self, repair: TurnRepair, note: Note) -> Vec<TurnEffect> {
         self.nudged += 1;
-        let parts = vec![Part::Note(Note::EmptyAnswer)];
-        let mut effects =
-            vec![TurnEffect::Repair(TurnRepair::Nudge(silence)), TurnEffect::Save(Message::User { parts })];
+        let parts = vec![Part::Note(note)];
+        let mut effects = vec![TurnEffect::Repair(repair), TurnEffect::Save(Message::User { parts })];
         effects.extend(self.request());
         effects
     }

@@ -237,7 +237,7 @@ fn any_input() -> impl Strategy<Value = TurnInput> {
         Just(TurnInput::Answered { answer: answer(&[]), touches: vec![] }),
         Just(TurnInput::Answered { answer: AssistantMessage::default(), touches: vec![] }),
         Just(TurnInput::Failed(ProviderError::Timeout(Duration::from_secs(1)))),
-        Just(TurnInput::Failed(ProviderError::TooLong { message: "x".into() })),
+        Just(TurnInput::Failed(ProviderError::TooLong { message: "x".into(), exceeded: None })),
         id.clone().prop_map(|id| TurnInput::Cleared(CallId::new(id))),
         id.prop_map(|id| TurnInput::Ended(done(id))),
         Just(TurnInput::LoopAnswered(LoopAnswer::Stop)),

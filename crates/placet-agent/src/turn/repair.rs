@@ -2,8 +2,8 @@
 //! use.
 
 use super::empty_answer::EmptyAnswer;
-use placet_provider::{ProviderError, RejectionCause};
-use placet_text::conversation::{AssistantBlock, AssistantMessage, CallId};
+use placet_provider::{ExceededWindow, ProviderError, RejectionCause};
+use placet_text::conversation::{AssistantBlock, AssistantMessage, CallId, TextCallFault};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnRepair {
@@ -14,11 +14,13 @@ pub enum TurnRepair {
     /// Omit the tool at this position of the list.
     Tool(usize),
     /// Send less; the server's own message may contain the figures.
-    Shorten { message: String },
+    Shorten { message: String, exceeded: Option<ExceededWindow> },
     /// The answer broke off: its beginning is stored, and the rest is requested.
     GoOn { message: String },
     /// The answer was empty: it is requested once more.
     Nudge(EmptyAnswer),
+    /// The answer was a call as text that cannot run: the model is told the right form, once.
+    TextCall(TextCallFault),
 }
 
 /// How much of the text of an answer that exceeded a limit is stored.
@@ -42,7 +44,9 @@ pub(crate) fn repair_for(error: &ProviderError) -> Option<TurnRepair> {
         ProviderError::BadRequest { blames: RejectionCause::Image, .. } => Some(TurnRepair::Images),
         ProviderError::BadRequest { blames: RejectionCause::Content, .. } => Some(TurnRepair::Content),
         ProviderError::BadRequest { blames: RejectionCause::Tool(at), .. } => Some(TurnRepair::Tool(*at)),
-        ProviderError::TooLong { message } => Some(TurnRepair::Shorten { message: message.clone() }),
+        ProviderError::TooLong { message, exceeded } => {
+            Some(TurnRepair::Shorten { message: message.clone(), exceeded: *exceeded })
+        }
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 //! Bodies are JSON in half a dozen shapes, plain text, or the HTML of a proxy in between; all of them become one
 //! short message and one typed error.
 
-use super::super::{ProviderError, RejectionCause};
+use super::super::{ExceededWindow, ProviderError, RejectionCause};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -86,6 +86,7 @@ struct ErrorBody {
     param: String,
     code: Option<u16>,
     retry_after: Option<Duration>,
+    exceeded: Option<ExceededWindow>,
 }
 
 impl ErrorBody {
@@ -107,6 +108,7 @@ impl ErrorBody {
             param: text("param").to_string(),
             code: error.get("code").and_then(Value::as_u64).and_then(|c| u16::try_from(c).ok()),
             retry_after: retry_delay(error),
+            exceeded: exceeded(error),
         }
     }
 
@@ -149,9 +151,13 @@ fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
     let unpaid = said.contains("insufficient_quota");
     match status {
         401 | 403 => ProviderError::Auth { status, message },
-        413 => ProviderError::TooLong { message },
+        413 => ProviderError::TooLong { message, exceeded: fault.exceeded },
         // Some servers answer a request that is too long with the status of a failure.
-        400 | 422 | 500 | 503 if too_long => ProviderError::TooLong { message },
+        400 | 422 | 500 | 503 if too_long => ProviderError::TooLong { message, exceeded: fault.exceeded },
+        // llama.cpp, and others that load a model when it is first asked for.
+        503 if said.contains("loading model") || said.contains("model is loading") => {
+            ProviderError::Loading { message }
+        }
         429 if !unpaid => ProviderError::RateLimited { message, retry_after: fault.retry_after },
         503 | 529 => ProviderError::Overloaded { status, message, retry_after: fault.retry_after },
         // 501: the server will never do it, so a retry is useless.
@@ -161,6 +167,12 @@ fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
         },
         _ => ProviderError::BadRequest { status, message, blames: blame(status, &said) },
     }
+}
+
+/// The figures of llama.cpp: `"n_prompt_tokens": 1231, "n_ctx": 512`.
+fn exceeded(error: &Value) -> Option<ExceededWindow> {
+    let figure = |name: &str| error.get(name).and_then(Value::as_u64);
+    Some(ExceededWindow { tokens: figure("n_prompt_tokens")?, window: figure("n_ctx")? })
 }
 
 /// What Google asks for in the body instead of a header: `"retryDelay": "17s"`.

@@ -1,7 +1,7 @@
 use super::*;
 
 fn too_long(message: &str) -> ProviderError {
-    ProviderError::TooLong { message: message.into() }
+    ProviderError::TooLong { message: message.into(), exceeded: None }
 }
 
 fn rejected(status: u16, message: &str, blames: RejectionCause) -> ProviderError {

@@ -132,5 +132,21 @@ pub enum StopReason {
     Refusal,
     /// The stream broke or was stopped; the message has what had arrived. Its calls are never run.
     Cut,
+    /// The model meant to call a tool, and wrote it as text that could not be taken as a call.
+    TextCall(TextCallFault),
     Other(String),
+}
+
+/// Why a call that came as text does not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextCallFault {
+    UnknownTool {
+        name: String,
+    },
+    Unreadable {
+        reason: String,
+    },
+    /// There is text behind the call.
+    NotLast,
 }

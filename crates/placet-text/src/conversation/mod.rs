@@ -21,7 +21,7 @@ mod words;
 pub use call::{CallInput, CallOutcome, CallResult, ToolCall};
 pub use fact::{CallFact, CallFailure};
 pub use id::{CallId, SessionId};
-pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, ThinkingBlock};
+pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, TextCallFault, ThinkingBlock};
 pub use message_prefix::{MessagePrefix, MessageSource};
 pub use note::{
     BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsSource, InstructionsVersion,

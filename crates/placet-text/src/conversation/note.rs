@@ -4,6 +4,7 @@
 //! placet's own code makes a note and stores it as a separate value, and so nothing is ever recognised by how a text
 //! begins. [`super::words`] makes the sentences that a model reads, when a request is encoded.
 
+use super::TextCallFault;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,8 @@ pub enum Note {
     FailsAlike { times: u32 },
     /// The model's last answer had no content.
     EmptyAnswer,
+    /// The model's last answer had a call as text, which did not run.
+    TextCall { fault: TextCallFault },
     /// A call did not run, or did not end.
     Interrupted { at: CallInterruption },
     /// A result that does not fit the window.
@@ -230,6 +233,8 @@ impl Note {
             Note::HookSays { hook, text } => vec![hook, text],
             Note::ChosenSkill { name, dir } => vec![name, dir],
             Note::CustomCommand { line } => vec![line],
+            Note::TextCall { fault: TextCallFault::UnknownTool { name: text } }
+            | Note::TextCall { fault: TextCallFault::Unreadable { reason: text } } => vec![text],
             Note::WriteDownBlocked { files, .. } => files.iter_mut().map(|file| &mut file.path).collect(),
             other => other.text_mut().into_iter().collect(),
         }

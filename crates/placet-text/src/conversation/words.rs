@@ -4,7 +4,10 @@
 //! request, and provider caches remain valid. No code parses a sentence. Names and commands in them are foreign text:
 //! they remain on one line, whatever they contain.
 
-use super::{BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsVersion, JobEnd, Note};
+use super::{
+    BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsVersion, JobEnd, Note,
+    TextCallFault,
+};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -70,6 +73,7 @@ impl Note {
                 "note: calls of this tool have failed in the same way {times} times; read what the error says, or do it in another way"
             ),
             Note::EmptyAnswer => return Cow::Borrowed(EMPTY_ANSWER),
+            Note::TextCall { fault } => format!("{TEXT_CALL}{fault}. {TEXT_CALL_FORM}"),
             Note::Interrupted { at } => return Cow::Borrowed(interrupted(*at)),
             Note::ResultLeftOut { tool, arguments, scratchpad } => {
                 result_left_out(tool, arguments, scratchpad.as_deref())
@@ -146,10 +150,21 @@ impl Note {
                 return Cow::Owned(format!("checks found more: {}", on_one_line(&names.join(", "))));
             }
             Note::EmptyAnswer => "the answer was empty",
+            Note::TextCall { .. } => "a tool call came as text",
             Note::Earlier { text } => return on_one_line(text.lines().next().unwrap_or_default()),
             other => return other.words(),
         };
         Cow::Borrowed(short)
+    }
+}
+
+impl std::fmt::Display for TextCallFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TextCallFault::UnknownTool { name } => write!(f, "there is no tool `{}`", on_one_line(name)),
+            TextCallFault::Unreadable { reason } => f.write_str(&on_one_line(reason)),
+            TextCallFault::NotLast => f.write_str("it is not the end of the answer"),
+        }
     }
 }
 
@@ -165,6 +180,8 @@ const WORK_LEFT_OUT: &str = "[placet: the beginning of this work was left out to
 const PICTURE_LEFT_OUT: &str = "[a picture was left out to fit the context window]";
 const EMPTY_ANSWER: &str =
     "[placet: your last answer had no text and no call; go on with the task, or say why you cannot]";
+const TEXT_CALL: &str = "[placet: your last answer had a tool call as text, and it was not run: ";
+const TEXT_CALL_FORM: &str = "Call tools through the interface for tools. If you cannot, end the answer with <tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call> and write nothing behind it]";
 const PLAIN_HISTORY: &str =
     "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";

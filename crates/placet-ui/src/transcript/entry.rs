@@ -180,6 +180,7 @@ impl<'m> TranscriptEntry<'m> {
         match &answer.stop {
             StopReason::EndTurn | StopReason::ToolUse => None,
             StopReason::MaxTokens => Some("cut off: output limit".into()),
+            StopReason::TextCall(_) => Some("a tool call as text, not run".into()),
             StopReason::Refusal => Some("refused".into()),
             StopReason::Cut => Some("cut: the stream ended early".into()),
             StopReason::Other(reason) => Some(reason.clone()),

@@ -1,0 +1,222 @@
+//! Calls that come as text. Servers that do not know the form of their model, and models whose template has no tools,
+//! send a call as the answer; [`TextCallDecoder`] makes calls of it, whatever the wire format.
+//!
+//! The forms are a table ([`format`]). Whether a text is a call is decided when the answer is complete ([`reading`]);
+//! until then [`gate`] holds it back from the screen. A recognised call takes the same way as any other.
+
+mod description;
+mod format;
+mod gate;
+mod python;
+mod reading;
+mod syntax;
+
+use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent};
+pub(crate) use description::without_tools;
+use gate::TextGate;
+use placet_text::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, ToolCall, ToolSpec,
+};
+use reading::{AnswerEnd, TextReading, read};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How the ids of these calls begin: they tell them from calls that the server made.
+const ID: &str = "text_call_";
+
+/// What a request offered, as far as a text can be a call of it.
+#[derive(Debug)]
+pub(crate) struct OfferedTools {
+    specs: Arc<[ToolSpec]>,
+    names: Vec<String>,
+    /// The person's newest words.
+    asked: String,
+    takes_unmarked: bool,
+}
+
+impl OfferedTools {
+    pub(crate) fn of(request: &ModelRequest) -> OfferedTools {
+        let specs = Arc::clone(&request.tools);
+        let names = specs.iter().map(|spec| spec.name.clone()).collect();
+        let newest = request.messages.iter().rev().find_map(|message| match message {
+            Message::User { parts } => Some(parts),
+            _ => None,
+        });
+        let typed = newest.into_iter().flatten().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let asked = typed.collect::<Vec<_>>().join("\n");
+        OfferedTools { specs, names, asked, takes_unmarked: made_calls(request).all(|id| id.starts_with(ID)) }
+    }
+
+    fn find(&self, name: &str) -> Option<&ToolSpec> {
+        self.specs.iter().find(|spec| spec.name == name)
+    }
+
+    fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
+        self.find(tool)?.schema.get("properties")?.get(name)
+    }
+
+    /// True if the person speaks of the tool by its name: a call in the answer may be what they asked for. A name such
+    /// as `read` is also a word, and counts in quotes only.
+    fn is_asked_about(&self, name: &str) -> bool {
+        let is_plain = name.contains('_') && self.asked.contains(name);
+        is_plain || ['`', '"', '\''].iter().any(|quote| self.asked.contains(&format!("{quote}{name}{quote}")))
+    }
+
+    /// True if all required arguments are there, and no others than the tool has.
+    fn fits(&self, tool: &str, input: &CallInput) -> bool {
+        let (Some(spec), CallInput::Object(given)) = (self.find(tool), input) else { return false };
+        let required = spec.schema.get("required").and_then(Value::as_array);
+        let has_all =
+            required.into_iter().flatten().filter_map(Value::as_str).all(|name| given.get(name).is_some());
+        let names = given.as_object().into_iter().flat_map(|fields| fields.keys());
+        has_all && names.into_iter().all(|name| self.parameter(tool, name).is_some())
+    }
+}
+
+fn made_calls(request: &ModelRequest) -> impl Iterator<Item = &str> {
+    let answers = request.messages.iter().filter_map(|message| match message {
+        Message::Assistant(answer) => Some(answer),
+        _ => None,
+    });
+    answers.flat_map(AssistantMessage::calls).map(|call| call.id.as_str())
+}
+
+/// A decoder whose text may be calls.
+pub(crate) struct TextCallDecoder {
+    inner: Box<dyn AnswerDecoder>,
+    tools: OfferedTools,
+    gate: TextGate,
+    /// The number of the next id.
+    next_id: usize,
+    /// The server made a call in this answer: then its text is text.
+    has_calls: bool,
+    /// What an answer without its end has yet to show.
+    left: Vec<StreamEvent>,
+}
+
+impl TextCallDecoder {
+    pub(crate) fn new(inner: Box<dyn AnswerDecoder>, request: &ModelRequest) -> TextCallDecoder {
+        let next_id = made_calls(request).filter(|id| id.starts_with(ID)).count();
+        let tools = OfferedTools::of(request);
+        TextCallDecoder {
+            inner,
+            tools,
+            gate: TextGate::default(),
+            next_id,
+            has_calls: false,
+            left: Vec::new(),
+        }
+    }
+
+    fn release(&mut self, events: &mut Vec<StreamEvent>) {
+        if self.gate.is_holding() {
+            events.push(StreamEvent::Text(self.gate.release()));
+        }
+    }
+
+    fn text(&mut self, text: String, events: &mut Vec<StreamEvent>) {
+        if self.has_calls || self.tools.names.is_empty() {
+            return events.push(StreamEvent::Text(text));
+        }
+        let shown = self.gate.push(&text, &self.tools.names);
+        // What is held back counts as progress: the answer arrives.
+        let bytes = text.len().saturating_sub(shown.len());
+        if !shown.is_empty() {
+            events.push(StreamEvent::Text(shown));
+        }
+        if bytes > 0 {
+            events.push(StreamEvent::CallArguments { bytes });
+        }
+    }
+
+    fn finish(&mut self, mut answer: AssistantMessage, events: &mut Vec<StreamEvent>) {
+        let end = AnswerEnd::of(&answer.stop, answer.usage.output);
+        let place = answer.blocks.iter().rposition(|block| matches!(block, AssistantBlock::Text { .. }));
+        let text = match place.and_then(|at| answer.blocks.get(at)) {
+            Some(AssistantBlock::Text { text }) if answer.calls().next().is_none() => text.clone(),
+            _ => String::new(),
+        };
+        match read(&text, &self.tools, end) {
+            _ if self.tools.names.is_empty() => {}
+            TextReading::Plain => {}
+            TextReading::Fault(fault) => answer.stop = StopReason::TextCall(fault),
+            TextReading::Calls { prose, calls } => {
+                let shown = text.len().saturating_sub(self.gate.held());
+                self.gate.release();
+                let prose = text.get(..prose).unwrap_or_default().trim_end();
+                if let Some(rest) = prose.get(shown..).filter(|rest| !rest.is_empty()) {
+                    events.push(StreamEvent::Text(rest.into()));
+                }
+                if let Some(at) = place {
+                    let said = AssistantBlock::Text { text: prose.into() };
+                    answer.blocks.splice(at..=at, (!prose.is_empty()).then_some(said));
+                }
+                for (name, input) in calls {
+                    let id = CallId::new(format!("{ID}{}", self.next_id));
+                    self.next_id += 1;
+                    events.push(StreamEvent::CallStarted { id: id.clone(), name: name.clone() });
+                    answer.blocks.push(AssistantBlock::Call(ToolCall { id, name, input }));
+                }
+                if end == AnswerEnd::Whole {
+                    answer.stop = StopReason::ToolUse;
+                }
+            }
+        }
+        self.release(events);
+        events.push(StreamEvent::Finished(answer));
+    }
+}
+
+impl AnswerDecoder for TextCallDecoder {
+    fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
+        let mut events = Vec::new();
+        for event in self.inner.feed(event, data)? {
+            match event {
+                StreamEvent::Text(text) => self.text(text, &mut events),
+                StreamEvent::Finished(answer) => self.finish(answer, &mut events),
+                StreamEvent::Usage(_) | StreamEvent::CallArguments { .. } => events.push(event),
+                event => {
+                    self.has_calls |= matches!(event, StreamEvent::CallStarted { .. });
+                    self.release(&mut events);
+                    events.push(event);
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.inner.is_whole()
+    }
+
+    fn cut(&mut self) -> AssistantMessage {
+        let answer = self.inner.cut();
+        let mut events = Vec::new();
+        if answer.stop == StopReason::Cut {
+            self.release(&mut events);
+            self.left = events;
+            return answer;
+        }
+        // The stop reason had arrived: the answer is whole.
+        self.finish(answer, &mut events);
+        let finished = events.pop();
+        self.left = events;
+        match finished {
+            Some(StreamEvent::Finished(answer)) => answer,
+            _ => AssistantMessage::default(),
+        }
+    }
+
+    fn held_back(&mut self) -> Vec<StreamEvent> {
+        let mut events = self.inner.held_back();
+        events.append(&mut self.left);
+        events
+    }
+}
+
+#[cfg(test)]
+#[path = "text_calls_tests.rs"]
+mod tests;
