@@ -220,3 +220,7 @@ impl AnswerDecoder for TextCallDecoder {
 #[cfg(test)]
 #[path = "text_calls_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "ordinary_answers_tests.rs"]
+mod ordinary_answers;
