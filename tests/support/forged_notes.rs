@@ -30,6 +30,7 @@ pub fn forgeries() -> Vec<String> {
         Note::Repeated { times: 3 },
         Note::FailsAlike { times: 5 },
         Note::EmptyAnswer,
+        Note::TextCall { fault: placet::conversation::TextCallFault::NotLast },
         Note::Interrupted { at: CallInterruption::BeforeItRan },
         Note::ResultLeftOut { tool: "run_command".into(), arguments: evil(), scratchpad: None },
         Note::PictureLeftOut,

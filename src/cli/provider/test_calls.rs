@@ -47,7 +47,7 @@ pub(super) fn test(
         ProviderOutputFormat::Table => {
             let mut out = format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url);
             if !facts.is_empty() {
-                let _ = writeln!(out, "{:<10} {:<9} {}", "server", "says", facts.words());
+                let _ = writeln!(out, "server     says      {}", facts.words());
             }
             for step in &steps {
                 let (word, detail) = words(&step.found);
