@@ -40,6 +40,10 @@ impl ServerInquiry {
 
     /// Asks, if nobody has, and takes over what the server said.
     pub(crate) async fn learn(&mut self, model: &mut ActiveModel, events: &TurnEvents) {
+        // A typed call and the offline provider have no server.
+        if model.provider.wire().is_none() {
+            return;
+        }
         if let InquiryState::Unasked = self.state {
             self.state = InquiryState::Asking(tokio::spawn(model.provider.facts(&model.spec.name)));
         }
