@@ -83,7 +83,7 @@ fn short_japanese_lines_are_recognised_and_other_short_lines_are_not_japanese() 
         "東京都",
         "設定",
         "会議室の予約",
-        "確認済み。",
+        "確認済",
         "バージョン",
         "// 日本語 comment\n",
         "名前=東京\n",
