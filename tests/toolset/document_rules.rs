@@ -281,7 +281,7 @@ fn an_unreadable_file_is_counted_by_every_search() {
         for name in ["a", "b", "c"] {
             std::fs::set_permissions(txn.write(name, "hit\n"), PermissionsExt::from_mode(0o644)).unwrap();
         }
-        std::fs::set_permissions(txn.tree.join("a"), PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(txn.tree.join("a"), PermissionsExt::from_mode(0o000)).unwrap();
         std::fs::set_permissions(txn.tree.join("c"), PermissionsExt::from_mode(0o200)).unwrap();
         let out = txn.run(["tool", "call", tool, &call.to_string(), "--dialect", set]).code(0);
         assert!(out.stdout.contains("2 unreadable entries"), "{set}: {}", out.stdout);
