@@ -100,8 +100,7 @@ fn configuration() -> String {
     let mut out = page("Configuration keys");
     out.push_str("| key | value | default | an untrusted project | meaning |\n|---|---|---|---|---|\n");
     for key in SettingKey::all() {
-        let trust = match key.trust {
-            TrustRequirement::Harmless => "may set it",
+        let trust = match key.trust() {
             TrustRequirement::Tightens => "may make it stricter",
             TrustRequirement::Needed => "may not",
             TrustRequirement::Never => "never",

@@ -15,14 +15,15 @@ use std::time::Duration;
 /// How long a screen waits for the background of a terminal that answered before; it seldom changes.
 const REMEMBERED: Duration = Duration::from_millis(30);
 
-/// The theme of the settings, at the depth of this terminal.
+/// The theme of the settings, at the depth of this terminal. What is wrong with it is said by the shell and `placet doctor`.
 pub(super) fn theme(app: &App) -> Result<(Theme, ColorDepth), CliError> {
     let settings = app.config.settings();
     let depth = ColorDepth::detect(settings.ui.color, |name| std::env::var(name).ok());
     let dirs = start::paths()?;
     let background = RememberedBackground::load(&dirs.state);
-    let theme = Theme::load(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name));
-    Ok((theme.map_err(CliError::new)?, depth))
+    let (theme, _) =
+        Theme::of_settings(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name));
+    Ok((theme, depth))
 }
 
 /// Asks the terminal for its background, where the answer would decide how placet's questions look.

@@ -1,7 +1,6 @@
 //! What can go wrong in the shell.
 
 use crate::session::SessionError;
-use crate::ui::ThemeError;
 use thiserror::Error;
 
 /// Something that could not be built, with what to do about it.
@@ -20,8 +19,6 @@ pub enum ReplError {
     User(#[from] UserError),
     #[error(transparent)]
     Session(#[from] SessionError),
-    #[error(transparent)]
-    Theme(#[from] ThemeError),
     #[error("the terminal failed: {0}")]
     Terminal(#[from] std::io::Error),
     #[error("the prompt failed: {0}")]

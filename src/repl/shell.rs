@@ -102,10 +102,11 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let named = &app.config.settings().ui.theme;
     // The terminal may have been dark yesterday and be light today. Until it has answered, the colours are those that can be
     // read on both.
-    let theme = Theme::load(named, &app.dirs.config, depth, variable)?;
+    let (theme, no_theme) = Theme::of_settings(named, &app.dirs.config, depth, variable);
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let (mut notes, of_model) = (Vec::new(), answerer.note.clone());
+    notes.extend(no_theme.map(|why| format!("{why}; `auto` is used")));
     let store = match SessionStore::open(&app.dirs.state) {
         Ok((store, told)) => {
             notes.extend(told);

@@ -96,3 +96,22 @@ fn the_sample_of_a_theme_has_its_styles_on_a_terminal() {
     let screen = pty.screen();
     assert!(screen.contains("◆") && !screen.contains('␛') && !screen.contains("[0;"), "{screen}");
 }
+
+/// Whatever a project writes, the person's shell begins: first all keys that could be wrong, without trust, and then a theme
+/// that this person does not have, with it.
+#[test]
+fn no_setting_of_a_project_keeps_the_shell_from_starting() {
+    let all = "ui.theme = \"evil\"\nui.wrap = \"terminal\"\nui.linear = true\nui.applied = \"line\"\nui.notify = \"x y\"\n\
+               ui.pictures = \"off\"\nui.color = \"never\"\nkeys.review.accept = \"\\u0000\"\nprovider = \"none\"\n\
+               model = \"\"\nbudget.day = \"x\"\ntools.dialect = \"agsh\"\nclassification.paths = [\"x\"]\n\
+               sandbox.mask = [\"\", \"[\"]\npermission.protected = [\"[\"]\n";
+    let mut pty = shell().file(".placet/config.toml", all).spawn();
+    pty.until("the question", |s| s.contains("Type `trust`"));
+    pty.answer("\r");
+    pty.until("the prompt", |s| s.contains("placet ["));
+    pty.line("/status");
+    pty.until("an answer", |s| s.contains("theme") && s.contains("neutral"));
+    pty.line("/quit");
+    let pty = shell().config("ui.theme = \"evil\"\n").open();
+    pty.until("the note", |s| s.contains("unknown theme `evil`") && s.contains("`auto` is used"));
+}

@@ -19,6 +19,7 @@ mod shown_once;
 mod toml_text;
 mod toml_value;
 mod trust;
+mod untrusted;
 mod value;
 mod values;
 
@@ -35,9 +36,10 @@ pub use settings::{
     GuardSettings, HookList, LinksSetting, McpServerSettings, MenusSetting, MotionSetting, MountSettings,
     NetworkSettings, PictureSetting, ProviderSettings, RuleList, RunPresetSettings, RunSettings,
     SandboxSettings, SearchSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings,
-    ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
+    ToolsSettings, UiSettings, WrapSetting,
 };
 pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;
 pub use trust::{ProjectSettings, ProposedSettings, TrustStore};
+pub use untrusted::TrustRequirement;
 pub use value::SettingValue;

@@ -7,9 +7,10 @@ use super::problem::ConfigProblem;
 use super::server_source::{self, ShadowedServer};
 use super::settings::{
     CheckSettings, FieldReader, McpServerSettings, MountSettings, ProviderSettings, RunPresetSettings,
-    SettingKey, SettingKind, Settings, TrustRequirement,
+    SettingKey, SettingKind, Settings,
 };
 use super::trust::ProjectSettings;
+use super::untrusted::TrustRequirement;
 use super::value::SettingValue;
 use super::values::{MergedSettings, setting_as_shown};
 use std::collections::BTreeSet;
@@ -201,7 +202,7 @@ impl Config {
                 let message = format!("`{name}` is ignored: only your own settings can contain it");
                 let problem = ConfigProblem::of_value(&origin, message);
                 self.take_problems(vec![ConfigProblem { hint: None, permission: false, ..problem }]);
-            } else if project.trusted || self.only_tightens(&name, &setting) {
+            } else if project.trusted || self.is_tightened_by(&name, &setting) {
                 self.merged.put(name, setting, origin);
             } else {
                 self.untrusted.push(format!("{name} = {}", setting_as_shown(&name, &setting)));
@@ -226,30 +227,14 @@ impl Config {
         self.problems.extend(problems);
     }
 
-    fn only_tightens(&self, name: &str, setting: &SettingValue) -> bool {
-        match SettingKey::find(name).map(|k| k.trust) {
-            Some(TrustRequirement::Harmless) => true,
-            Some(TrustRequirement::Tightens) => match (setting, self.merged.value(name)) {
-                (SettingValue::Number(new), Some(SettingValue::Number(old))) => {
-                    *new != 0 && (*old == 0 || new < old)
-                }
-                (SettingValue::Text(new), Some(SettingValue::Text(old))) => {
-                    let Some(SettingKind::Word(words)) = SettingKey::find(name).map(|k| k.kind) else {
-                        return false;
-                    };
-                    let rank = |word: &String| words.iter().position(|w| w == word);
-                    rank(new) < rank(old)
-                }
-                _ => false,
-            },
-            Some(TrustRequirement::Needed | TrustRequirement::Never) | None => false,
-        }
+    fn is_tightened_by(&self, name: &str, setting: &SettingValue) -> bool {
+        SettingKey::find(name).is_some_and(|key| key.is_tightened_by(setting, self.merged.value(name)))
     }
 }
 
 /// True for a key that no project may set.
 fn is_personal(name: &str) -> bool {
-    SettingKey::find(name).is_some_and(|key| key.trust == TrustRequirement::Never)
+    SettingKey::find(name).is_some_and(|key| key.trust() == TrustRequirement::Never)
 }
 
 /// The values without any layer. Tables that repeat have no default values until they exist.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ColorSetting;
+use crate::{AppliedSetting, ColorSetting, WrapSetting};
 use std::path::Path;
 
 fn user(text: &str) -> SettingsLayer {
@@ -101,7 +101,8 @@ fn doubt_about_permissions_falls_to_the_stricter_side() {
 #[test]
 fn an_untrusted_project_may_only_tighten() {
     let text = "mode = \"write\"\nmax_turns = 500\nmodel = \"theirs\"\nbase_url = \"http://evil\"\n\
-                [permission]\nallow = [\"run_command\"]\ndeny = [\"read(.env)\"]\n[ui]\ntheme = \"light\"\n";
+                [permission]\nallow = [\"run_command\"]\ndeny = [\"read(.env)\"]\n[ui]\ntheme = \"light\"\n\
+                wrap = \"terminal\"\nlinear = true\napplied = \"line\"\n";
     let config =
         Config::merge(SettingsSources { project: project(text, false), ..SettingsSources::default() });
     assert_eq!(config.merged.text("mode"), Some("read"));
@@ -109,8 +110,10 @@ fn an_untrusted_project_may_only_tighten() {
     assert_eq!(config.merged.text("model"), None);
     assert!(config.merged.rules("permission.allow").is_empty());
     assert_eq!(config.merged.rules("permission.deny").len(), 1);
-    assert_eq!(config.merged.text("ui.theme"), Some("light"));
-    assert_eq!(config.untrusted.len(), 5, "{:?}", config.untrusted);
+    let ui = &config.settings().ui;
+    assert_eq!((ui.theme.as_str(), ui.wrap, ui.linear), ("auto", WrapSetting::Words, false));
+    assert_eq!(ui.applied, AppliedSetting::Difference);
+    assert_eq!(config.untrusted.len(), 9, "{:?}", config.untrusted);
 
     let config =
         Config::merge(SettingsSources { project: project(text, true), ..SettingsSources::default() });
@@ -122,6 +125,63 @@ fn an_untrusted_project_may_only_tighten() {
         Config::merge(SettingsSources { project: project(stricter, false), ..SettingsSources::default() });
     assert_eq!(config.merged.text("mode"), Some("none"));
     assert_eq!(config.merged.number("max_turns"), Some(3));
+}
+
+/// Values of a key, as a file would write them.
+fn values(key: &SettingKey) -> Vec<String> {
+    let some = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+    match key.kind {
+        SettingKind::Text => some(&["\"a\"", "\"../b\""]),
+        SettingKind::Word(words) => words.iter().map(|word| format!("\"{word}\"")).collect(),
+        SettingKind::Number => some(&["0", "1", "7", "9000000000"]),
+        SettingKind::Flag => some(&["true", "false"]),
+        SettingKind::Texts => some(&["[]", "[\"a\"]", "[\"b\", \"c\"]"]),
+        SettingKind::Rules => some(&["[]", "[\"run(a)\"]", "[\"run(b)\"]"]),
+        SettingKind::Hooks => {
+            some(&["[]", "[{ point = \"p\", deny = \"a\" }]", "[{ point = \"p\", allow = \"b\" }]"])
+        }
+    }
+}
+
+/// Every key with every pair of values: what is stricter is judged here without the table that decides it.
+#[test]
+fn no_setting_of_an_untrusted_project_is_used_but_where_it_is_stricter() {
+    let (mut refused, mut stricter) = (0, 0);
+    for key in SettingKey::all() {
+        let name = key.name.replace('*', "mine");
+        for (own, theirs) in
+            values(key).iter().flat_map(|own| values(key).into_iter().map(move |b| (own.clone(), b)))
+        {
+            let own = format!("{name} = {own}\n");
+            let alone = Config::merge(SettingsSources { user: user(&own), ..SettingsSources::default() });
+            let project = project(&format!("{name} = {theirs}\n"), false);
+            let both =
+                Config::merge(SettingsSources { user: user(&own), project, ..SettingsSources::default() });
+            if alone.all() == both.all() {
+                refused += 1;
+                continue;
+            }
+            stricter += 1;
+            let (before, after) = (&alone.merged, &both.merged);
+            let unlimited = |n: u64| if n == 0 && name.starts_with("max_") { u64::MAX } else { n };
+            let is_stricter = match key.kind {
+                SettingKind::Number => {
+                    unlimited(after.number(&name).unwrap()) < unlimited(before.number(&name).unwrap())
+                }
+                SettingKind::Word(words) => {
+                    let rank =
+                        |values: &MergedSettings| words.iter().position(|w| Some(*w) == values.text(&name));
+                    !name.starts_with("ui.") && rank(after) < rank(before)
+                }
+                SettingKind::Texts => after.list(&name).starts_with(before.list(&name)),
+                SettingKind::Rules => after.rules(&name).starts_with(before.rules(&name)),
+                SettingKind::Hooks => after.hooks().starts_with(before.hooks()),
+                SettingKind::Text | SettingKind::Flag => false,
+            };
+            assert!(is_stricter, "{own}{theirs}");
+        }
+    }
+    assert!(refused > 700 && stricter > 40, "{refused} {stricter}");
 }
 
 #[test]

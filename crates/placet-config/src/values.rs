@@ -3,7 +3,7 @@
 use super::hook_settings::HookSettings;
 use super::origin::{AuthorTrust, SettingOrigin};
 use super::rule_settings::RuleSettings;
-use super::settings::first;
+use super::settings::{SettingKey, first};
 use super::value::SettingValue;
 use std::collections::BTreeMap;
 
@@ -110,8 +110,7 @@ impl MergedSettings {
             // A list that is a choice replaces the default; rules add up over all layers.
             SettingValue::Texts(items) => {
                 let items = items.into_iter().map(|item| (item, origin.clone()));
-                // No layer removes what another layer protects.
-                if name == "permission.protected" {
+                if SettingKey::find(&name).is_some_and(SettingKey::only_grows) {
                     self.lists.entry(name).or_default().extend(items);
                 } else {
                     self.lists.insert(name, items.collect());

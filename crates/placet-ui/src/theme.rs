@@ -172,6 +172,23 @@ impl Theme {
         Theme::parse(name, &text, depth)
     }
 
+    /// The theme of the settings: where it cannot be loaded, `auto`, and the reason. No setting of the display keeps a
+    /// screen from being shown.
+    pub fn of_settings(
+        name: &str,
+        dir: &Path,
+        depth: ColorDepth,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> (Theme, Option<ThemeError>) {
+        match Theme::load(name, dir, depth, &variable) {
+            Ok(theme) => (theme, None),
+            Err(why) => {
+                let auto = Theme::load("auto", dir, depth, variable).unwrap_or_else(|_| Theme::plain());
+                (auto, Some(why))
+            }
+        }
+    }
+
     pub fn parse(name: &str, text: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
         let bad = |fault: ThemeFault| ThemeError::Bad { name: name.into(), fault };
         let mut table: toml::Table = text.parse().map_err(|e| bad(ThemeFault::Toml(e)))?;

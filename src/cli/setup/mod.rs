@@ -26,7 +26,7 @@ use crate::text::visible;
 use crate::ui::full_screen::FullScreenPane;
 use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::wizard::WizardPane;
-use crate::ui::{Theme, full_screen, picker, term};
+use crate::ui::{full_screen, picker, term};
 use flow::{SetupEnd, SetupFlow};
 pub(super) use key_tool::is_program;
 use plan::{KeyChoice, KeyPlace, SetupAnswers};
@@ -78,12 +78,10 @@ pub(super) fn run(linear: bool, caller: SetupCaller, options: &Options) -> Resul
 
 fn show(flow: &mut SetupFlow<'_>, app: &App, linear: bool) -> Result<(), CliError> {
     let settings = app.config.settings();
-    // A theme that is wrong in the settings must not keep a person from changing the provider.
-    let or_plain = |theme: Result<_, CliError>| theme.map_or_else(|_| Theme::plain(), |(theme, _)| theme);
     let keys = keymap(&app.config, "picker", picker::KEYS).map_err(CliError::usage)?;
     let base = term::BaseMode::enter_any().map_err(|e| CliError::new(format!("no terminal: {e}")))?;
     let is_linear = linear || settings.ui.linear;
-    let theme = or_plain(if is_linear { screen::theme(app) } else { screen::theme_of_screen(app) });
+    let (theme, _) = if is_linear { screen::theme(app) } else { screen::theme_of_screen(app) }?;
     let mut pane = WizardPane::new(flow, &theme, keys);
     if is_linear {
         pane.run_line_ui(&mut TerminalLineUi);

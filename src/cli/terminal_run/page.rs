@@ -55,8 +55,6 @@ impl<'a> PageSetup<'a> {
         run: &'a TerminalRun,
         (title, has_hosts): (&str, bool),
     ) -> Result<PageSetup<'a>, CliError> {
-        // Now, where a mistake in the settings can still be reported.
-        screen::theme(app)?;
         Ok(PageSetup {
             app,
             keys: keymap(&app.config, "run", KEYS).map_err(CliError::usage)?,

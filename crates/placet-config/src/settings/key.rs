@@ -16,30 +16,24 @@ pub enum SettingKind {
     Hooks,
 }
 
-/// What a project's file may set before the person trusts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrustRequirement {
-    /// Cannot make a session less strict: always accepted.
-    Harmless,
-    /// Accepted only if it makes the session stricter.
-    Tightens,
-    /// Not accepted.
-    Needed,
-    /// Not accepted even after the person trusts the file.
-    Never,
-}
-
 #[derive(Debug)]
 pub struct SettingKey {
     pub name: &'static str,
     pub kind: SettingKind,
     /// As it would be written in a file; empty without a default.
     pub default: &'static str,
-    pub trust: TrustRequirement,
     pub help: &'static str,
 }
 
 impl SettingKind {
+    /// The words that the value may be; empty for every other kind.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self {
+            SettingKind::Word(words) => words,
+            _ => &[],
+        }
+    }
+
     /// The expected type, as text for an error.
     pub fn describe(self) -> String {
         match self {

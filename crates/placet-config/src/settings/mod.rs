@@ -26,7 +26,7 @@ pub use conversation::ConversationSettings;
 pub(super) use field::FieldReader;
 pub use field::{HookList, RuleList, SettingTexts};
 pub use guard::GuardSettings;
-pub use key::{SettingKey, SettingKind, TrustRequirement};
+pub use key::{SettingKey, SettingKind};
 pub use mcp::McpServerSettings;
 pub use mounts::MountSettings;
 pub(super) use name::{first, segment};

@@ -7,6 +7,6 @@ settings_table! {
     pub struct RunSettings {
         /// The key that opens placet's page over a program: `Ctrl-` and a letter or one of `\ ] ^ _`; `none` for no
         /// key.
-        "run.page_key" => page_key: String = "Ctrl-]", Needed;
+        "run.page_key" => page_key: String = "Ctrl-]";
     }
 }

@@ -15,27 +15,27 @@ settings_table! {
     pub struct SandboxSettings {
         /// `auto`: use the copy-on-write view if the machine supports it. `snapshot`: commands change files at once,
         /// placet asks for each command and finds the changes by comparing.
-        "sandbox.backend" => backend: BackendSetting = "auto", Needed;
+        "sandbox.backend" => backend: BackendSetting = "auto";
 
         /// Directories that commands write directly, outside the view and without undo: `target`.
-        "sandbox.passthrough" => passthrough: SettingTexts = [], Needed;
+        "sandbox.passthrough" => passthrough: SettingTexts = [];
 
         /// More paths that no command sees: `~/.secrets`.
-        "sandbox.mask" => mask: SettingTexts = [], Harmless;
+        "sandbox.mask" => mask: SettingTexts = [];
 
         /// Environment variables that are passed to commands although they look like secrets: `MY_*_TOKEN`.
-        "sandbox.keep_env" => keep_env: SettingTexts = [], Needed;
+        "sandbox.keep_env" => keep_env: SettingTexts = [];
 
         /// Credential files that commands may read: `~/.m2/settings.xml`.
-        "sandbox.keep_files" => keep_files: SettingTexts = [], Needed;
+        "sandbox.keep_files" => keep_files: SettingTexts = [];
 
         /// Hosts that every command may connect to: `crates.io` (ports 443 and 80), `*.npmjs.org:443`, `localhost:8080`.
-        "sandbox.hosts" => hosts: SettingTexts = [], Needed;
+        "sandbox.hosts" => hosts: SettingTexts = [];
 
         /// Maximum memory of each process of a command; 0 means no limit.
-        "sandbox.memory_mb" => memory_mb: u64 = 0, Needed;
+        "sandbox.memory_mb" => memory_mb: u64 = 0;
 
         /// Maximum number of processes of a command; 0 means no limit.
-        "sandbox.processes" => processes: u64 = 0, Needed;
+        "sandbox.processes" => processes: u64 = 0;
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! /// What it means: the help text, and the field's documentation.
-//! "ui.fold_lines" => fold_lines: usize = 6, Harmless;
+//! "ui.fold_lines" => fold_lines: usize = 6;
 //! ```
 //!
 //! A text that may be one of a few words has them after `in`. A type without `Option` needs a default. With `Option` a
@@ -19,8 +19,7 @@ macro_rules! settings_table {
         pub struct $section:ident {
             $(
                 $(#[doc = $help:literal])+
-                $key:literal => $field:ident: $type:ident $(<$inner:ident>)? $(in $words:tt)? $(= $default:tt)?,
-                $trust:ident;
+                $key:literal => $field:ident: $type:ident $(<$inner:ident>)? $(in $words:tt)? $(= $default:tt)?;
             )+
         }
     ) => {
@@ -36,7 +35,6 @@ macro_rules! settings_table {
                     name: $key,
                     kind: settings_table!(@kind $type $(<$inner>)? $(, $words)?),
                     default: concat!($(stringify!($default))?),
-                    trust: $crate::settings::key::TrustRequirement::$trust,
                     help: concat!($($help),+).trim_ascii_start(),
                 },
             )+
