@@ -30,6 +30,18 @@ fn a_line_that_is_not_json_is_answered_and_the_next_one_works() {
         let answer = client.answer();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)), "{answer}");
     }
+    // A client waits for the answer to its request.
+    for (line, id) in [
+        (r#"{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\ud800"}}"#, json!(7)),
+        (r#"{"params": {"id": 3, "a": "\udfff \ud800"}, "method": "ping", "id": "seven"}"#, json!("seven")),
+        (r#"{"id": 8, "method": "ping", "params": {"x": NaN"#, json!(8)),
+        (r#"{"id": 9, "result": "\ud800"}"#, Value::Null),
+        (r#"{"method": "ping", "params": {"id": 3, "a": "\ud800"}}"#, Value::Null),
+    ] {
+        client.running.say(&format!("{line}\n"));
+        let answer = client.answer();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32700)), "{answer}");
+    }
     // The library drops what is nested deeper than it reads.
     let deep = format!("{}1{}", "{\"a\":".repeat(400), "}".repeat(400));
     client.running.say(&format!("{}\n", deep));

@@ -5,7 +5,7 @@ use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use crate::support::require::has_view;
 use crate::support::require::require;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(super) const SERVER: &str = include_str!("../support/mcp_server.py");
@@ -461,7 +461,7 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
     assert!(found[0].contains(answer) && found[0].contains("may have had an effect"), "{found:?}");
     assert!(!out.stderr.contains('\x1b') && !out.stdout.contains('\x1b'), "{out:#?}");
     let start = call(&place("half", ""), "s__echo", "{}", &[]);
-    assert!(start.stderr.contains("\"result\": NaN}`; its tools are not offered"), "{start:#?}");
+    assert!(start.stderr.contains("\"result\": {\"x\"`; its tools are not offered"), "{start:#?}");
     // Of another line nobody knows whether it was the answer: the deadline has both facts. The line is reported once.
     let calls = [("s__act", "{\"text\": \"lost\"}"), ("s__act", "{\"text\": \"hang\"}")];
     let (lost, server) = talk(Place::new(), "", "timeout_seconds = 2", &calls);
@@ -484,6 +484,45 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
     assert!(chatty.stdout.contains("hello") && !chatty.stderr.contains("listens"), "{chatty:#?}");
     let stuck = call(&place("chatty silent", "timeout_seconds = 1"), "s__echo", "{}", &[]);
     assert!(stuck.stderr.contains("of the protocol: `Server ␛[31mlistens on stdio`"), "{stuck:#?}");
+}
+
+/// Story: one block of a kind that placet did not know made the whole answer unusable, and a log line without its end too.
+#[test]
+fn what_can_be_used_of_an_answer_or_a_list_is_used_and_the_rest_is_named() {
+    if !is_possible() {
+        return;
+    }
+    const DOT: &str =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let usable = json!({"type": "text", "text": "usable"});
+    let told = [
+        (
+            json!({"content": [usable, {"type": "chart", "data": 1}]}),
+            "of the type \"chart\", which placet cannot read",
+        ),
+        (json!({"content": [usable, {"type": "image", "data": DOT}]}), "usable"),
+        (json!({"content": [{"text": "usable"}], "isError": "false"}), "usable"),
+        (json!({"content": "usable"}), "usable"),
+        (json!({"rows": ["usable"]}), "usable"),
+        (json!({}), "[the server sent no content]"),
+        (json!(null), "[the server sent no content]"),
+    ];
+    let mut words: Vec<String> = told.iter().map(|(result, _)| format!("result {result}")).collect();
+    words.extend([
+        "print working ...".into(),
+        "result {\"content\": [{\"type\": \"text\", \"text\": \"a\\ud800b\"}]}".into(),
+    ]);
+    let arguments: Vec<String> = words.iter().map(|words| json!({"text": words}).to_string()).collect();
+    let calls: Vec<(&str, &str)> = arguments.iter().map(|arguments| ("s__act", arguments.as_str())).collect();
+    let (place, server) = talk(Place::new(), "odd", "", &calls);
+    let out = place.run(["--allow", "mcp(*)", "-p", "go"]).code(0);
+    assert!(out.stderr.contains("the server `s` has 2 tools that no model can use; not offered"), "{out:#?}");
+    let found = results(&server);
+    for ((result, expected), found) in told.iter().zip(&found) {
+        assert!(found.contains(expected) && !found.contains("failed"), "{result}: {found}");
+    }
+    assert_eq!(found.iter().filter(|text| text.contains("usable")).count(), 5, "{found:?}");
+    assert!(found[7].contains("after the print") && found[8].contains("a\u{fffd}b"), "{found:?}");
 }
 
 #[test]

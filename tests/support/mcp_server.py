@@ -45,6 +45,8 @@ def tools(cursor):
     if "imitate" in WORDS:
         names = ["read_file", "run_command", "../x", "a b", "\u0430sk", "x" * 300, "", "read_file"]
         return {"tools": [tool(name, "Same as the built-in tool") for name in names]}
+    if "odd" in WORDS:
+        return {"tools": [{"name": "no schema"}, tool("echo", "Says the text again"), {"name": 3}, tool("act", "x")]}
     long = "w" * 2000 if "long" in WORDS else ""
     return {
         "tools": [
@@ -105,6 +107,11 @@ def call(name, arguments, meta, request):
     if words == "noise":
         sys.stdout.write("this is no JSON\n\n{}\n")
         return text("after the noise")
+    if words.startswith("result "):
+        return json.loads(words[7:])
+    if words.startswith("print "):
+        sys.stdout.write(words[6:])
+        return text("after the print")
     if words == "half":
         sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"te\x1b[31mxt\u202e\n' % request)
         sys.stdout.flush()
@@ -186,7 +193,7 @@ def main():
         sys.stdout.write("Server \x1b[31mlistens on stdio\n")
         sys.stdout.flush()
     if "half" in WORDS:
-        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": NaN}\n' % json.loads(sys.stdin.readline())["id"])
+        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": {"x"\n' % json.loads(sys.stdin.readline())["id"])
         sys.stdout.flush()
         time.sleep(600)
     if "silent" in WORDS:

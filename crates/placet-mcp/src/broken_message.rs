@@ -73,6 +73,15 @@ fn id_at(value: &[u8]) -> Option<RequestId> {
     digits.parse().ok().map(RequestId::Number)
 }
 
+/// The id of a request that cannot be read, such as one with half a surrogate.
+pub fn request_id(line: &[u8]) -> Option<serde_json::Value> {
+    let broken = BrokenMessage::read(line);
+    if !broken.is_request() {
+        return None;
+    }
+    broken.id.map(RequestId::into_json_value)
+}
+
 /// True for a notification that placet does not know: nothing waits for it.
 pub(super) fn is_unknown_notification(line: &[u8]) -> bool {
     let value: Result<serde_json::Value, _> = serde_json::from_slice(line);

@@ -12,18 +12,21 @@ use super::server_request::ServerRequestHandler;
 use super::template::{OpenVariable, ServerTemplate};
 use super::tool_list::{FetchedTools, MOST_PAGES};
 use super::unread_lines::UnreadLines;
+use super::usable_result::{self, ListPage};
 #[allow(deprecated, reason = "servers of today still log over the protocol")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
     CompletionContext, ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, RequestId, Role, ServerResult,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, RequestId, Resource,
+    ResourceTemplate, Role, ServerResult, Tool,
 };
 use rmcp::service::{
     PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError, ServiceExt,
 };
 use rmcp::transport::IntoTransport;
+use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
@@ -42,6 +45,8 @@ const COMPLETE: Duration = Duration::from_secs(1);
 const LONGEST_VALUE: usize = 200;
 /// How much of a server's own name and of its version is shown, in characters.
 const LONGEST_NAME: usize = 60;
+/// The mark of what a prompt makes the model say.
+pub(super) const AS_ANSWERED: &str = "[as if the model had answered:]";
 /// How long the news that a call was stopped may take to reach the server.
 const SAY_STOP: Duration = Duration::from_secs(1);
 
@@ -108,10 +113,17 @@ impl ServerCallSubject {
 /// The messages of a prompt as one: those that the model is to have said are marked.
 fn spoken(prompt: GetPromptResult) -> Vec<ContentBlock> {
     let mark = |role| match role {
-        Role::Assistant => Some(ContentBlock::text("[as if the model had answered:]")),
+        Role::Assistant => Some(ContentBlock::text(AS_ANSWERED)),
         Role::User => None,
     };
     prompt.messages.into_iter().flat_map(|said| mark(said.role).into_iter().chain([said.content])).collect()
+}
+
+/// A list that cannot be read is none that calls need.
+fn note_failure(list: &str, read: Result<bool, McpClientError>) {
+    if let Err(error) = read {
+        tracing::warn!("the list of {list} of a server cannot be read: {error}");
+    }
 }
 
 /// What bounds a call.
@@ -210,53 +222,53 @@ impl ServerConnection {
         // A server that offers only these answers no question for tools.
         let has_tools = offers.is_none_or(|offers| offers.tools.is_some()) || !has_resources && !has_prompts;
         let (limit, mut fetched) = ((Instant::now() + within, within), FetchedTools::default());
-        let peer = self.running.peer();
         if has_tools {
-            let add = |page: ListToolsResult| {
-                fetched.add(page.tools);
-                (!fetched.left_out.is_endless, page.next_cursor)
+            let ask = |at| ClientRequest::ListToolsRequest(ListToolsRequest::with_param(at));
+            let add = |page: ListPage<Tool>| {
+                fetched.left_out.unusable += page.unreadable;
+                fetched.add(page.entries);
+                !fetched.left_out.is_endless
             };
-            let is_endless = self.pages(limit, |at| peer.list_tools(Some(at)), add).await?;
+            let is_endless = self.pages(limit, ("tools", ask), add).await?;
             fetched.left_out.is_endless |= is_endless;
         }
         // The tools can be used also if one of these lists cannot be read.
         let offers = &mut fetched.offers;
-        let add = |page: ListResourcesResult| (offers.add_resources(page.resources), page.next_cursor);
-        if has_resources && let Err(error) = self.pages(limit, |at| peer.list_resources(Some(at)), add).await
-        {
-            tracing::warn!("the list of resources of a server cannot be read: {error}");
+        if has_resources {
+            let ask = |at| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(at));
+            let add = |page: ListPage<Resource>| offers.add_resources(page.entries);
+            note_failure("resources", self.pages(limit, ("resources", ask), add).await);
+            let ask = |at| {
+                ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest::with_param(at))
+            };
+            let add = |page: ListPage<ResourceTemplate>| offers.add_templates(page.entries);
+            note_failure("templates", self.pages(limit, ("resourceTemplates", ask), add).await);
         }
-        let add = |page: ListResourceTemplatesResult| {
-            (offers.add_templates(page.resource_templates), page.next_cursor)
-        };
-        if has_resources
-            && let Err(error) = self.pages(limit, |at| peer.list_resource_templates(Some(at)), add).await
-        {
-            tracing::debug!("the list of templates of a server cannot be read: {error}");
-        }
-        let add = |page: ListPromptsResult| (offers.add_prompts(page.prompts), page.next_cursor);
-        if has_prompts && let Err(error) = self.pages(limit, |at| peer.list_prompts(Some(at)), add).await {
-            tracing::warn!("the list of prompts of a server cannot be read: {error}");
+        if has_prompts {
+            let ask = |at| ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(at));
+            let add = |page: ListPage<Prompt>| offers.add_prompts(page.entries);
+            note_failure("prompts", self.pages(limit, ("prompts", ask), add).await);
         }
         Ok(fetched)
     }
 
-    /// Asks for one page after the other. `add` takes a page and says whether more are wanted, and where the next one
-    /// begins. True if the server has more pages than are read.
-    async fn pages<P, F: Future<Output = Result<P, ServiceError>>>(
+    /// Asks for one page after the other of the list below a key. `add` takes a page and says whether more are wanted.
+    /// True if the server has more pages than are read.
+    async fn pages<T: DeserializeOwned>(
         &self,
         limit: (Instant, Duration),
-        ask: impl Fn(PaginatedRequestParams) -> F,
-        mut add: impl FnMut(P) -> (bool, Option<String>),
+        (key, ask): (&str, impl Fn(PaginatedRequestParams) -> ClientRequest),
+        mut add: impl FnMut(ListPage<T>) -> bool,
     ) -> Result<bool, McpClientError> {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let at = PaginatedRequestParams::default().with_cursor(cursor);
-            let (wants_more, next) = add(self.in_time(limit, ask(at)).await?);
-            if !wants_more || next.is_none() {
+            let answer = self.in_time(limit, self.running.peer().send_request(ask(at))).await?;
+            let page = ListPage::of_answer(&answer, key).ok_or(McpClientError::Unexpected)?;
+            cursor = page.next.clone();
+            if !add(page) || cursor.is_none() {
                 return Ok(false);
             }
-            cursor = next;
         }
         Ok(true)
     }
@@ -316,7 +328,7 @@ impl ServerConnection {
         CallListeners { progress, requests }: CallListeners,
     ) -> Result<CallToolResult, McpClientError> {
         let _answering = self.handler.answer_with(requests);
-        let request = subject.into_request();
+        let request = subject.clone().into_request();
         // The deadline is kept here: that of rmcp ends only when the server has taken the news of it.
         let sending = self.running.peer().send_cancellable_request(request, PeerRequestOptions::no_options());
         let sent = tokio::time::timeout(limits.silence, sending).await;
@@ -349,7 +361,7 @@ impl ServerConnection {
             }
             ServerResult::GetPromptResult(prompt) => Ok(CallToolResult::success(spoken(prompt))),
             ServerResult::InputRequiredResult(_) => Err(McpClientError::InputRequired),
-            _ => Err(McpClientError::Unexpected),
+            other => Ok(usable_result::of_answer(&subject, &other)),
         }
     }
 

@@ -15,12 +15,15 @@ mod http;
 mod line_transport;
 mod log_level;
 mod login;
+mod message_text;
 mod offers;
 mod server_request;
 mod template;
 mod tool_list;
 mod unread_lines;
+mod usable_result;
 
+pub use broken_message::request_id;
 pub use client_handler::ProgressReport;
 pub use connection::{CallLimits, CallListeners, ConnectedServer, ServerCallSubject, ServerConnection};
 pub use definition::{

@@ -2,6 +2,7 @@
 //! it may be the answer for which a call waits. A line without an end closes the connection: it would fill the memory.
 
 use super::broken_message::{BrokenMessage, is_unknown_notification};
+use super::message_text;
 use super::unread_lines::UnreadLines;
 use rmcp::ErrorData;
 use rmcp::model::JsonRpcMessage;
@@ -31,6 +32,8 @@ pub(super) struct LineTransport<R, W: AsyncWrite> {
     /// Up to here, the buffer has no end of a line.
     searched: usize,
     unread: UnreadLines,
+    /// What a line has after its answer: there may be another one.
+    behind: Option<Vec<u8>>,
     /// The answer to a request that cannot be read. Nothing else is read before it is sent.
     reply: Option<SendingReply>,
 }
@@ -49,6 +52,7 @@ where
             begin: 0,
             searched: 0,
             unread: UnreadLines::default(),
+            behind: None,
             reply: None,
         }
     }
@@ -95,18 +99,32 @@ where
                 reply.as_mut().await.ok()?;
                 self.reply = None;
             }
-            let place = self.line().await?;
-            let line = self.buffer.get(place)?.trim_ascii();
+            let behind = self.behind.take();
+            let line = match &behind {
+                Some(rest) => rest.as_slice(),
+                None => {
+                    let place = self.line().await?;
+                    self.buffer.get(place)?
+                }
+            };
+            let line = line.trim_ascii();
             // A byte order mark is no part of JSON.
             let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             if line.is_empty() {
                 continue;
             }
-            if let Ok(message) = serde_json::from_slice(line) {
+            if let Some(message) = message_text::message(line) {
                 return Some(message);
             }
             if is_unknown_notification(line) {
                 continue;
+            }
+            if let Some(answer) = message_text::answer_in(line) {
+                if !answer.before.trim().is_empty() {
+                    self.unread.note(answer.before.trim().as_bytes(), None);
+                }
+                self.behind = Some(answer.after.into_bytes());
+                return Some(answer.message);
             }
             let broken = BrokenMessage::read(line);
             let refused = broken.is_request().then(|| broken.id.clone()).flatten();
@@ -169,6 +187,15 @@ mod tests {
         assert_eq!(ids.len(), 5_001);
         assert_eq!(unread.take_first().as_deref(), Some("`noise`"));
         assert_eq!(unread.take_first(), None, "it is reported once");
+    }
+
+    #[tokio::test]
+    async fn every_answer_of_a_line_is_read_and_the_log_around_it_is_known() {
+        let line = format!("working ...{}done {}{} bye", answer(1), answer(2), answer(3));
+        let (ids, unread) = read(&format!("{line}\n{}{line}", answer(4)), 10_000).await;
+        let numbers: Vec<RequestId> = [1, 2, 3, 4, 1, 2, 3].map(RequestId::Number).to_vec();
+        assert_eq!(ids, numbers);
+        assert_eq!(unread.take_first().as_deref(), Some("`working ...`"));
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! Standard input and output as JSON-RPC lines. The protocol's library drops a line that is not JSON without an answer,
 //! and its client would wait for ever; such a line is answered here.
 
+use crate::mcp;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -73,7 +74,7 @@ async fn read(mut to_library: DuplexStream, answers: UnboundedSender<String>) {
         }
         let sent = match fault {
             None => to_library.write_all(&line).await.is_ok(),
-            Some(fault) => answers.send(parse_error(&fault)).is_ok(),
+            Some(fault) => answers.send(parse_error(&fault, mcp::request_id(&line))).is_ok(),
         };
         if !sent || (!is_whole && !skip_line(&mut input).await) {
             return;
@@ -99,7 +100,8 @@ async fn skip_line(input: &mut BufReader<tokio::io::Stdin>) -> bool {
     }
 }
 
-fn parse_error(message: &str) -> String {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": PARSE_ERROR, "message": message}});
+/// Under the id of the request, where it can be seen: a client waits for that one.
+fn parse_error(message: &str, id: Option<Value>) -> String {
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": PARSE_ERROR, "message": message}});
     format!("{error}\n")
 }

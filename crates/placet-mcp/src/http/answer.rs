@@ -2,8 +2,8 @@
 
 use super::failure::HttpFailure;
 use crate::line_transport::LONGEST_MESSAGE;
+use crate::message_text::{self, ServerMessage};
 use placet_http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
-use rmcp::service::{RoleClient, RxJsonRpcMessage};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -15,8 +15,6 @@ const ERROR_WORDS: usize = 300;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(30));
 /// The pause of a server that asks for none.
 const USUAL_PAUSE: Duration = Duration::from_secs(1);
-
-pub(super) type ServerMessage = RxJsonRpcMessage<RoleClient>;
 
 /// What the `content-type` of an answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +39,10 @@ impl AnswerKind {
 pub(super) async fn json_messages(response: &mut HttpResponse) -> Result<Vec<ServerMessage>, HttpFailure> {
     let text = response.whole(LONGEST_MESSAGE).await.map_err(of_body)?;
     let messages = match text.trim_start().starts_with('[') {
-        true => serde_json::from_str(&text),
-        false => serde_json::from_str(&text).map(|message| vec![message]),
+        true => serde_json::from_str(&text).ok(),
+        false => message_text::any_message(&text).map(|message| vec![message]),
     };
-    messages.map_err(|_| HttpFailure::NotAMessage)
+    messages.ok_or(HttpFailure::NotAMessage)
 }
 
 /// The failure that a status other than success means.
@@ -107,7 +105,7 @@ impl EventReader {
     /// The next message. Events that are none are skipped, as lines that are none are by the other transport.
     pub(super) async fn message(&mut self) -> Result<Option<ServerMessage>, HttpFailure> {
         while let Some(event) = self.next().await? {
-            if let Ok(message) = serde_json::from_str(&event.data) {
+            if let Some(message) = message_text::any_message(&event.data) {
                 return Ok(Some(message));
             }
         }

@@ -1,9 +1,10 @@
 //! One message to a server, and what comes back for it: JSON, or a stream, which is continued where it broke.
 
-use super::answer::{self, AnswerKind, EventReader, LONGEST_ANSWER, ServerMessage};
+use super::answer::{self, AnswerKind, EventReader, LONGEST_ANSWER};
 use super::failure::HttpFailure;
 use super::link::{HttpLink, Verb};
 use super::listener;
+use crate::message_text::ServerMessage;
 use placet_http::HttpResponse;
 use rmcp::model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RoleClient, TxJsonRpcMessage};

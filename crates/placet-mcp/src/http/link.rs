@@ -1,10 +1,10 @@
 //! What the requests to one server share: its address, the session that it gave, and the requests that wait.
 
-use super::answer::ServerMessage;
 use super::failure::HttpFailure;
 use super::headers;
 use crate::definition::HttpServer;
 use crate::login::{BearerSource, LoginStore, Refusal};
+use crate::message_text::ServerMessage;
 use placet_http::{HttpClient, HttpResponse, PageClient};
 use reqwest::Url;
 use rmcp::model::RequestId;

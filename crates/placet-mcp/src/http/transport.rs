@@ -1,9 +1,9 @@
 //! The transport that rmcp's service speaks over. A request is sent by a task of the service, which ends with it.
 
-use super::answer::ServerMessage;
 use super::failure::HttpFailure;
 use super::link::{HttpAccess, HttpLink};
 use crate::definition::HttpServer;
+use crate::message_text::ServerMessage;
 use rmcp::service::{RoleClient, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::sync::Arc;
