@@ -1,6 +1,5 @@
 //! One entry of the list of hosts: `host`, `*.host`, `host:port`, `localhost:port`.
 
-use placet_text::text::secret::matches;
 use std::net::IpAddr;
 use thiserror::Error;
 
@@ -18,12 +17,25 @@ pub(super) const MOST_LATER_NAMES: usize = 64;
 /// The longest name in the DNS.
 const LONGEST_NAME: usize = 253;
 
+/// The longest label of a name in the DNS.
+const LONGEST_LABEL: usize = 63;
+
 /// What a command may connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRule {
-    pattern: String,
+    hosts: HostSet,
     /// Absent: [`USUAL_PORTS`].
     port: Option<u16>,
+}
+
+/// The hosts of an entry. A wildcard is a whole entry or its first label, so that nothing else means many hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum HostSet {
+    /// `*`
+    Any,
+    /// `*.NAME`, with the dot before the name.
+    Below(String),
+    Name(String),
 }
 
 /// Why an entry is not a host.
@@ -56,24 +68,38 @@ impl HostRule {
                 (host, Some(port.ok_or_else(|| HostRuleError::Port(text.into()))?))
             }
         };
-        let pattern = normal_name(host);
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.*".contains(c);
-        if pattern.is_empty() || pattern.len() > LONGEST_NAME || !pattern.chars().all(is_plain) {
+        if host == "*" {
+            return Ok(HostRule { hosts: HostSet::Any, port });
+        }
+        let (name, is_wild) = host.strip_prefix("*.").map_or((host, false), |name| (name, true));
+        let name = normal_name(name);
+        let last = name.rsplit('.').next().unwrap_or_default();
+        if is_number(last) {
+            return Err(HostRuleError::Address(text.into()));
+        }
+        // Below the name of this machine there is nothing.
+        let is_below_own = (is_wild || name != "localhost") && last == "localhost";
+        if name.len() > LONGEST_NAME || is_below_own || !name.split('.').all(is_label) {
             return Err(HostRuleError::NotAName(text.into()));
         }
-        if is_localhost(&pattern) && port.is_none() {
+        if is_localhost(&name) && port.is_none() {
             return Err(HostRuleError::LocalhostWithoutPort(text.into()));
         }
-        Ok(HostRule { pattern, port })
+        let hosts = if is_wild { HostSet::Below(format!(".{name}")) } else { HostSet::Name(name) };
+        Ok(HostRule { hosts, port })
     }
 
     /// The ports of `name` (as [`normal_name`] makes it) that this entry allows. A wildcard never means this machine.
     pub(super) fn ports(&self, name: &str) -> &[u16] {
-        let is_own = is_localhost(name) && self.pattern != name;
-        if is_own || !matches(&self.pattern, name) {
-            return &[];
+        let is_meant = match &self.hosts {
+            HostSet::Any => !is_localhost(name),
+            HostSet::Below(end) => name.len() > end.len() && name.ends_with(end.as_str()),
+            HostSet::Name(own) => own == name,
+        };
+        match is_meant {
+            true => self.port.as_ref().map_or(&USUAL_PORTS, std::slice::from_ref),
+            false => &[],
         }
-        self.port.as_ref().map_or(&USUAL_PORTS, std::slice::from_ref)
     }
 
     /// Whether a command with this entry may connect to `port` of `host`.
@@ -84,17 +110,40 @@ impl HostRule {
     /// The single name that this entry allows; a wildcard allows many.
     #[cfg(target_os = "linux")]
     pub(super) fn exact_name(&self) -> Option<&str> {
-        (!self.pattern.contains('*')).then_some(self.pattern.as_str())
+        match &self.hosts {
+            HostSet::Name(name) => Some(name),
+            HostSet::Any | HostSet::Below(_) => None,
+        }
     }
 }
 
 impl std::fmt::Display for HostRule {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.port {
-            None => write!(to, "{}", self.pattern),
-            Some(port) => write!(to, "{}:{port}", self.pattern),
+        match &self.hosts {
+            HostSet::Any => write!(to, "*")?,
+            HostSet::Below(end) => write!(to, "*{end}")?,
+            HostSet::Name(name) => write!(to, "{name}")?,
         }
+        self.port.map_or(Ok(()), |port| write!(to, ":{port}"))
     }
+}
+
+/// True for a label of a name. Names of machines in a company have underscores.
+fn is_label(label: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !label.is_empty()
+        && label.len() <= LONGEST_LABEL
+        && label.chars().all(is_plain)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}
+
+/// True for the last label of an address in an old spelling, which resolvers read as the address: `127.1`, `0x7f.1`,
+/// `2130706433`. No top-level domain is a number.
+fn is_number(label: &str) -> bool {
+    let hex = label.strip_prefix("0x");
+    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit())
+        || hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// In lower case, without the final dot.
@@ -125,7 +174,6 @@ mod tests {
             ("*", "anything.example", &[443, 80]),
             ("*", "localhost", &[]),
             ("*:11434", "localhost", &[]),
-            ("local*:11434", "localhost", &[]),
             ("localhost:11434", "localhost", &[11434]),
         ] {
             assert_eq!(HostRule::parse(rule).unwrap().ports(name), ports, "{rule} {name}");
@@ -136,17 +184,60 @@ mod tests {
     #[test]
     fn an_entry_that_is_no_host_is_an_error_that_names_the_reason() {
         use HostRuleError::{Address, LocalhostWithoutPort, NotAName, Port};
-        for text in ["", " ", "a b", "https://a.example", "a@b", "a\0", "a/b", "ü.example", &"a".repeat(254)]
-        {
+        let long = [&"a".repeat(64), &format!("{}.a", "a".repeat(64)), &"a.".repeat(130)];
+        let wild = [
+            "**",
+            "*.",
+            "*.*",
+            "**.a",
+            "a*b.example",
+            "a.*",
+            "*a.example",
+            "*..a",
+            "*.localhost",
+            "*.localhost:80",
+        ];
+        let dots =
+            ["a..b", ".a", ".", "..", "a..", "-a.example", "a-.example", "x.localhost", "x.localhost:80"];
+        let other = ["", " ", "a b", "https://a.example", "a@b", "a\0", "a/b", "ü.example"];
+        for text in other.into_iter().chain(wild).chain(dots).chain(long.map(String::as_str)) {
             let error = HostRule::parse(text).unwrap_err();
             assert!(matches!(error, NotAName(_) | Port(_)), "{text}: {error}");
         }
-        for text in ["1.1.1.1", "1.1.1.1:53", "2606::1", "[2606::1]:443", "[::1]"] {
+        let addresses =
+            ["1.1.1.1", "1.1.1.1:53", "2606::1", "[2606::1]:443", "[::1]", "0x7f.1", "2130706433"];
+        let spellings = ["127.1", "127.1.", "0X7F.0.0.1:80", "017700000001", "1.2.3.4.5", "*.1", "a.0x"];
+        for text in addresses.into_iter().chain(spellings) {
             assert_eq!(HostRule::parse(text), Err(Address(text.into())));
         }
         for text in ["a.example:", "a.example:0", "a.example:65536", "a.example:x", "a:1:2"] {
             assert_eq!(HostRule::parse(text), Err(Port(text.into())));
         }
         assert_eq!(HostRule::parse("localhost"), Err(LocalhostWithoutPort("localhost".into())));
+    }
+
+    /// Every text of up to five of these signs: what is accepted is a name as the DNS knows it, and only `*` means a name
+    /// that is not below the one written.
+    #[test]
+    fn no_text_means_more_hosts_than_it_names() {
+        let signs = ['a', '*', '.', '-', '1', 'x', '0'];
+        let mut texts = vec![String::new()];
+        for begin in 0.. {
+            let Some(text) = texts.get(begin).filter(|text| text.len() < 5).cloned() else { break };
+            texts.extend(signs.iter().map(|sign| format!("{text}{sign}")));
+        }
+        let mut accepted = 0;
+        for text in &texts {
+            let Ok(rule) = HostRule::parse(text) else { continue };
+            accepted += 1;
+            let name = text.strip_prefix("*.").unwrap_or(text).trim_end_matches('.');
+            assert!(text == "*" || !name.contains('*') && !format!(".{name}.").contains(".."), "{text}");
+            assert!(!name.rsplit('.').next().unwrap().bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+            assert_eq!(rule.allows("other.example", 443), text == "*", "{text}");
+            assert_eq!(rule.allows(name, 443), !text.starts_with("*."), "{text}");
+            assert_eq!(rule.allows(&format!("b.{name}"), 443), text.starts_with('*'), "{text}");
+            assert_eq!(HostRule::parse(&rule.to_string()), Ok(rule), "{text}");
+        }
+        assert!(accepted > 1000 && texts.len() > 19_000, "{accepted} {}", texts.len());
     }
 }
