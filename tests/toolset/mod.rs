@@ -5,6 +5,7 @@ mod dialect_scenarios;
 mod dialects;
 mod document_rules;
 mod entrance_words;
+mod long_arguments;
 mod rare_tools;
 mod seed_agentos;
 mod seed_agsh;

@@ -4,6 +4,7 @@
 //! runs. A plan touches nothing until it gets a [`Permit`], which only the policy can make.
 
 mod argument_repair;
+mod argument_size;
 mod arguments;
 mod ask_person;
 mod batch;

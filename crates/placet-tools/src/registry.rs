@@ -1,6 +1,7 @@
 //! All tools under their names, and the entry point of every call.
 
 use super::argument_repair::{self, ArgumentRepair};
+use super::argument_size;
 use super::batch::operations;
 use super::command::jobs;
 use super::command::run;
@@ -282,7 +283,7 @@ impl ToolRegistry {
         let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire));
         let found = found.or_else(rare).or_else(of_servers);
         found.ok_or_else(|| {
-            let names = self.names();
+            let (names, name) = (self.names(), argument_size::beginning(name));
             let meant = nearest(name, names.iter().map(String::as_str));
             let meant = meant.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
             ToolError::hint(
@@ -297,7 +298,8 @@ impl ToolRegistry {
         if let Some((tool, arguments)) = self.looked_up(name, input) {
             return tool.touches(&Value::Object(arguments.clone()));
         }
-        self.get(name).map(|tool| tool.touches(&read_as(tool, input))).unwrap_or_default()
+        let tool = self.get(name).ok().filter(|_| is_short(input));
+        tool.map(|tool| tool.touches(&read_as(tool, input))).unwrap_or_default()
     }
 
     /// Plans a call. Arguments must be an object. The plan's result is cut, spilled, or stored in the scratchpad that
@@ -308,8 +310,9 @@ impl ToolRegistry {
             Ok(plan) => return Ok(Box::new(plan)),
             Err(refusal) => refusal,
         };
+        let is_repairable = refusal.fault == CallFailure::Other && is_short(input);
         let repair = || argument_repair::repaired(input, &tool.spec().schema);
-        let Some((value, repairs)) = repair().filter(|_| refusal.fault == CallFailure::Other) else {
+        let Some((value, repairs)) = is_repairable.then(repair).flatten() else {
             return Err(refusal);
         };
         // If something is wrong besides, the model reads about its own arguments and not about repaired ones.
@@ -336,6 +339,10 @@ impl ToolRegistry {
                 return Err(ToolError::hint(reason.clone(), hint));
             }
         };
+        // A server has its own limits, and knows what its arguments contain.
+        if self.servers.find(self.unprefixed(name)).is_none() {
+            argument_size::check(value)?;
+        }
         let inner = tool.plan(value, env).map_err(|e| self.names.error(e))?;
         // Only if the tool has this parameter: otherwise its plan has refused the parameter already.
         let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
@@ -345,6 +352,14 @@ impl ToolRegistry {
         let names = self.names.clone();
         let (tool, delivery) = (name.into(), tool.delivery());
         Ok(DeliveredPlan { inner, tool, scratchpad, delivery, names, repairs: Vec::new() })
+    }
+}
+
+/// Whether no argument is so long that the call is refused for it.
+fn is_short(input: &CallInput) -> bool {
+    match input {
+        CallInput::Object(value) => argument_size::check(value).is_ok(),
+        CallInput::Malformed { .. } => true,
     }
 }
 
