@@ -1,14 +1,10 @@
 //! The line diff of two texts.
 
 use super::RangeSet;
-use super::sequence_diff::sequence_diff;
+use super::sequence_diff::line_diff;
 use similar::{DiffOp, DiffTag};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::time::{Duration, Instant};
-
-/// How long a comparison may take before it returns a coarser result.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Two texts split into lines, line ends included, and the operations that turn one text into the other.
 #[derive(Clone, Debug)]
@@ -39,8 +35,7 @@ impl<'a> LineDiff<'a> {
     pub fn window(old: &'a str, new: &'a str, old_first: usize, new_first: usize) -> LineDiff<'a> {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let new: Vec<&str> = new.split_inclusive('\n').collect();
-        let deadline = Some(Instant::now() + PATIENCE);
-        let ops = sequence_diff(&old, &new, deadline);
+        let ops = line_diff(&old, &new);
         LineDiff { old, new, ops, first: (old_first, new_first) }
     }
 

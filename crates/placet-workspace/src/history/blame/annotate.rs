@@ -4,12 +4,9 @@
 //! lines stayed is the difference's choice, as in every blame; nothing here looks further than two contents.
 
 use crate::files::text_file::TextFile;
+use placet_text::text::sequence_diff::line_diff;
 use similar::DiffTag;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long one comparison may take before it returns a coarser answer.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A content, each of whose lines bears a mark.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +28,7 @@ impl AnnotatedContent {
             return self.marks.iter().copied().map(Some).collect();
         }
         let (old_file, new_file) = (lines(&self.bytes), lines(next));
-        let deadline = Some(Instant::now() + PATIENCE);
-        let ops = placet_text::text::sequence_diff::sequence_diff(&old_file, &new_file, deadline);
+        let ops = line_diff(&old_file, &new_file);
         let mut kept = vec![None; new_file.len()];
         for op in ops.into_iter().filter(|op| op.tag() == DiffTag::Equal) {
             for (old, new) in op.old_range().zip(op.new_range()) {
