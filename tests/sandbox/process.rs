@@ -7,6 +7,7 @@ use crate::support::require::require;
 use crate::support::wait;
 use placet::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -171,6 +172,41 @@ fn what_would_ask_a_person_ends_at_once_and_never_touches_the_terminal() {
         assert!(took < Duration::from_secs(30), "{line}: {took:?}");
         assert_eq!(String::from_utf8_lossy(&shown), "", "{line} came to the terminal");
     }
+}
+
+/// Story: `git rebase -i` with `squash` stopped half-way, although the person had exported `GIT_EDITOR=true`.
+#[test]
+fn an_editor_that_the_person_exported_for_git_is_kept_and_no_other() {
+    let line = "printf '%s|%s|%s|%s' \"$GIT_EDITOR\" \"$GIT_SEQUENCE_EDITOR\" \"$EDITOR\" \"$VISUAL\"";
+    let given = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL"];
+    for set in 0..16_u32 {
+        let is_set = |at: usize| set & (1 << at) != 0;
+        let place = Place::new();
+        let arguments = json!({"command": line}).to_string();
+        let mut placet = place.placet(["tool", "call", "run_command", &arguments, "--mode", "write"]);
+        for (at, name) in given.iter().enumerate() {
+            placet = if is_set(at) { placet.env(name, "true") } else { placet.env(name, "") };
+        }
+        let out = placet.go().code(0).stdout;
+        let found: Vec<&str> = out.lines().next().unwrap_or_default().split('|').collect();
+        for (at, name) in given.iter().enumerate() {
+            let is_kept = found.get(at) == Some(&"true");
+            assert_eq!(is_kept, is_set(at) && name.starts_with("GIT_"), "{name} of {set}: {out}");
+        }
+    }
+    if !require("git") {
+        return;
+    }
+    let place = Place::new();
+    let line = "git init -q . && git config user.email a@b && git config user.name n && for i in 1 2 3; do echo $i >f$i; \
+        git add -A; git commit -qm $i; done && GIT_SEQUENCE_EDITOR='sed -i 2s/pick/squash/' git rebase -i HEAD~2 && \
+        git log --oneline | wc -l";
+    let arguments = json!({"command": line}).to_string();
+    let squashed = place
+        .placet(["tool", "call", "run_command", &arguments, "--mode", "write"])
+        .env("GIT_EDITOR", "true")
+        .go();
+    squashed.code(0).says("\n2\n");
 }
 
 #[test]

@@ -209,8 +209,6 @@ impl ShellCommand {
             ("PAGER", "cat"),
             ("GIT_PAGER", "cat"),
             ("MANPAGER", "cat"),
-            ("GIT_EDITOR", NO_EDITOR),
-            ("GIT_SEQUENCE_EDITOR", NO_EDITOR),
             ("EDITOR", "false"),
             ("VISUAL", "false"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -221,6 +219,11 @@ impl ShellCommand {
             ("PLACET_COMMAND", "1"),
         ] {
             command.env(name, value);
+        }
+        // What the person exported for git alone may be a program that waits for nobody: `true`, a script.
+        let is_unset = |name: &&str| std::env::var_os(name).is_none_or(|editor| editor.is_empty());
+        for name in ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR"].iter().filter(|name| is_unset(name)) {
+            command.env(name, NO_EDITOR);
         }
         for name in
             ["GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "CLICOLOR_FORCE", "FORCE_COLOR", "LS_COLORS"]
