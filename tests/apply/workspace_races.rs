@@ -1,5 +1,6 @@
 //! Somebody else writes the same file at the same time, and nothing they wrote is lost.
 
+use crate::support::binary::Place;
 use crate::support::is_full;
 use crate::support::outsider::by_rename;
 use crate::support::outsider::in_place;
@@ -132,4 +133,39 @@ fn a_file_that_appears_is_not_overwritten_by_one_that_is_created() {
     let made = workspace.write(&at, &permit(vec![at.write()]), b"ours", ExpectedContent::Absent);
     assert!(matches!(made, Err(WorkspaceError::Exists(_))));
     assert_eq!(std::fs::read(root.join("new/f")).unwrap(), b"theirs");
+}
+
+/// Story: a placet that Ctrl-Z had stopped in its apply kept another one waiting without a word.
+#[test]
+fn every_command_that_waits_for_the_apply_of_another_placet_names_it() {
+    if !crate::support::require::has_view() {
+        return;
+    }
+    let place = Place::with_notes();
+    place.run(["--mode", "write", "-p", "create a.txt with \"a\""]).code(0);
+    let journals = place.state_dir().join("journal");
+    let journal = std::fs::read_dir(journals).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
+    let commands: [&[&str]; 5] = [
+        &["--mode", "write", "-p", "create b.txt with \"b\""],
+        &["run", "--apply", "--", "touch", "c.txt"],
+        &["undo"],
+        &["redo"],
+        &["apply"],
+    ];
+    for command in commands {
+        if command == ["apply"] {
+            place.run(["--mode", "ask", "-p", "create d.txt with \"d\""]).code(3);
+        }
+        let held = std::fs::File::options().read(true).write(true).open(journal.join("lock")).unwrap();
+        rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&held, b"     12345\n", 0).unwrap();
+        let running = place.placet(command).start();
+        running.until_warned("waiting for another placet (process 12345), which applies changes here");
+        drop(held);
+        let out = running.end().code(0);
+        assert_eq!(out.stderr.matches("waiting for another placet").count(), 1, "{command:?} {out:#?}");
+    }
+    let left: Vec<bool> =
+        ["a", "b", "c", "d"].map(|name| place.tree.join(format!("{name}.txt")).exists()).to_vec();
+    assert_eq!(left, [true; 4]);
 }

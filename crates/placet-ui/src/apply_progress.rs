@@ -40,6 +40,7 @@ fn watch(progress: &ApplyProgress, is_stopped: &dyn Fn() -> bool, ended: Receive
     let is_shown = io::stderr().is_terminal() && !term::is_dumb();
     let mut drawn: Option<Instant> = None;
     let mut stop = StopRequest::None;
+    let mut is_named = is_shown;
     while matches!(ended.recv_timeout(LOOK), Err(RecvTimeoutError::Timeout)) {
         let before = stop;
         if is_stopped() {
@@ -47,8 +48,13 @@ fn watch(progress: &ApplyProgress, is_stopped: &dyn Fn() -> bool, ended: Receive
         }
         // The key is answered at once, whatever the apply is busy with.
         let is_due = drawn.map_or(begun.elapsed() >= LATER, |at| at.elapsed() >= DRAWN) || stop != before;
+        let now = progress.now();
+        if !is_named && is_due && now.0 == ApplyPhase::Waiting {
+            drop(writeln!(io::stderr().lock(), "{}", how_far(now)));
+            is_named = true;
+        }
         if is_shown && is_due {
-            draw(&line(progress.now(), stop));
+            draw(&line(now, stop));
             drawn = Some(Instant::now());
         }
     }
@@ -78,6 +84,7 @@ enum StopRequest {
 /// How far an apply is: `preparing 3 of 10 files`.
 pub(super) fn how_far((phase, done, all): (ApplyPhase, usize, usize)) -> String {
     let doing = match phase {
+        ApplyPhase::Waiting => return ApplyPhase::waiting_words(done),
         ApplyPhase::Planning => "reading",
         ApplyPhase::Checking => "checking",
         ApplyPhase::Staging => "preparing",
@@ -112,6 +119,8 @@ mod tests {
         assert_eq!(line((ApplyPhase::Planning, 0, 0), None), "reading files; Ctrl-C stops");
         assert_eq!(line((ApplyPhase::Planning, 7, 0), None), "reading 7 files; Ctrl-C stops");
         assert_eq!(line((ApplyPhase::Planning, 7, 0), Accepted), "reading 7 files; stopping ...");
+        let waiting = "waiting for another placet (process 7), which applies changes here; Ctrl-C stops";
+        assert_eq!(line((ApplyPhase::Waiting, 7, 0), None), waiting);
         assert_eq!(line((ApplyPhase::Checking, 3, 10), None), "checking 3 of 10 files; Ctrl-C stops");
         assert_eq!(at(ApplyPhase::Committing, None), "changing 123456 of 500000 files");
         assert_eq!(at(ApplyPhase::Committing, TooLate), "changing 123456 of 500000 files; too late to stop");

@@ -17,6 +17,7 @@ use crate::cli::review::{self, PendingReview};
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
+use crate::ui::apply_progress::with_apply_progress;
 use crate::ui::reclaim;
 use crate::ui::term::BaseMode;
 use crate::workspace::{
@@ -308,8 +309,10 @@ impl Settling<'_> {
         if let Some(prompt) = &prompt {
             prompt.confirm_losses(&shown, workspace, &mut wanted)?;
         }
-        let told =
-            changes::apply(shown, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path));
+        let progress = chosen.view.clone();
+        let told = with_apply_progress(progress.apply_progress(), &|| false, || {
+            changes::apply(shown, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path))
+        });
         self.is_incomplete.set(self.is_incomplete.get() || told.incomplete);
         let Some(prompt) = prompt.filter(|_| told.done) else {
             self.record(AuditKind::Apply, &told)?;

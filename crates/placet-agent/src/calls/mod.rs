@@ -5,6 +5,7 @@ pub(super) mod context;
 pub(super) mod execution;
 pub(super) mod interceptor;
 pub(super) mod origin;
+mod other_placet;
 pub(super) mod output_stream;
 pub(super) mod pipeline;
 pub(super) mod rejection;

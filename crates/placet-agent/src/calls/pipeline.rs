@@ -4,6 +4,7 @@
 use super::context::{CallContext, CallTitles};
 use super::interceptor::{self, ApprovedPlan};
 use super::origin::EntryPoint;
+use super::other_placet;
 use super::rejection::{CallRejection, crashed, cut};
 use crate::config::ActiveModel;
 use crate::event::{TurnEvent, TurnEvents};
@@ -89,7 +90,8 @@ impl TurnCalls {
             approved.stop_stage = ctx.stop_stage.clone();
         }
         tokio::spawn(async move {
-            let output = interceptor::run(ctx, plan).await;
+            let view = calls.services.env.workspace.view().cloned();
+            let output = other_placet::named(view, &calls.events, interceptor::run(ctx, plan)).await;
             if lock(&calls.approved).remove(&id).is_none() {
                 // The call was given up, and its row and its result say so.
                 return;

@@ -142,7 +142,16 @@ pub(super) fn commit_steps(
     steps.sort_by(|a, b| a.path.cmp(&b.path));
     // Before the lock, which such a journal may not have either.
     journal.last_number().map_err(ApplyError::Damage)?;
-    let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
+    let _lock = journal
+        .lock(|process| {
+            progress.enter(ApplyPhase::Waiting, 0);
+            progress.waits_for(process);
+            !progress.is_cancelled()
+        })
+        .map_err(|e| match e.kind() {
+            io::ErrorKind::Interrupted => ApplyError::Cancelled { left: 0 },
+            _ => ApplyError::Journal(e),
+        })?;
     for step in &steps {
         if let PathState::Special { what, .. } = &*step.after
             && !(kind.restores() && pipe::can_make(what))

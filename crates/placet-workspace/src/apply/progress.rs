@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 /// What an apply or an undo does now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplyPhase {
+    /// Another placet applies changes in this workspace. The number is that of its process, or 0.
+    Waiting,
     /// Finds out what is to be done.
     Planning,
     /// Compares the files with what they were when the change was made.
@@ -22,18 +24,25 @@ pub enum ApplyPhase {
 }
 
 impl ApplyPhase {
+    /// For whom [`ApplyPhase::Waiting`] waits.
+    pub fn waiting_words(process: usize) -> String {
+        let process = if process == 0 { String::new() } else { format!(" (process {process})") };
+        format!("waiting for another placet{process}, which applies changes here")
+    }
+
     /// No file of the workspace has changed yet.
     pub fn can_stop(self) -> bool {
-        matches!(self, ApplyPhase::Planning | ApplyPhase::Checking | ApplyPhase::Staging)
+        !matches!(self, ApplyPhase::Committing | ApplyPhase::Storing)
     }
 }
 
-const PHASES: [ApplyPhase; 5] = [
+const PHASES: [ApplyPhase; 6] = [
     ApplyPhase::Planning,
     ApplyPhase::Checking,
     ApplyPhase::Staging,
     ApplyPhase::Committing,
     ApplyPhase::Storing,
+    ApplyPhase::Waiting,
 ];
 
 const OPEN: u8 = 0;
@@ -74,6 +83,11 @@ impl ApplyProgress {
         self.phase.store(number.unwrap_or(0), Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.all.store(all, Ordering::Relaxed);
+    }
+
+    /// The process that has the lock.
+    pub(crate) fn waits_for(&self, process: usize) {
+        self.done.store(process, Ordering::Relaxed);
     }
 
     /// A change was handled. Only files count, as in every report.

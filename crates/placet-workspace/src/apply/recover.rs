@@ -55,7 +55,7 @@ pub fn recover(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryR
     if journal.open_entries()?.is_empty() {
         return Ok(recovered);
     }
-    let Some(_lock) = journal.lock(false)? else { return Ok(recovered) };
+    let Some(_lock) = journal.try_lock()? else { return Ok(recovered) };
     locked(journal, objects)
 }
 

@@ -6,6 +6,7 @@
 
 mod applied_changes;
 mod check;
+mod lock;
 mod prune;
 
 pub use super::label::{PassedCheck, TransactionLabel};
@@ -18,13 +19,11 @@ use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
 use crate::files::path_state::{PathState, raw_option, raw_shared, raw_text};
 use crate::files::shared_state::SharedState;
 use crate::repository::GitEvent;
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -202,10 +201,6 @@ pub struct Journal {
     dir: PathBuf,
 }
 
-/// Locked while files change: transactions of one workspace come one after the other, also across processes.
-#[derive(Debug)]
-pub(crate) struct JournalLock(#[allow(dead_code, reason = "held, not read")] File);
-
 /// The journals in `dir`, and the damage of the others.
 pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<DamagedRecord>) {
     let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
@@ -224,20 +219,6 @@ impl Journal {
     /// Where the journal of a repository is.
     pub(crate) fn repository_record(&self, applied: &AppliedRepository) -> PathBuf {
         self.dir.join("git").join(&applied.record)
-    }
-
-    pub(crate) fn lock(&self, wait: bool) -> io::Result<Option<JournalLock>> {
-        let path = self.dir.join("lock");
-        let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(failed)?;
-        let options = fs::OpenOptions::new().create(true).append(true).mode(0o600).clone();
-        let file = options.open(&path).map_err(failed)?;
-        let how = if wait { FlockOperation::LockExclusive } else { FlockOperation::NonBlockingLockExclusive };
-        match rustix::fs::flock(&file, how) {
-            Ok(()) => Ok(Some(JournalLock(file))),
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(e) => Err(e.into()),
-        }
     }
 
     /// The names in its directory, or why they are not known.

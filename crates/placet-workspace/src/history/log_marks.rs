@@ -76,7 +76,7 @@ impl Journal {
         if ids.is_empty() {
             return;
         }
-        let Ok(Some(_lock)) = self.lock(false) else { return };
+        let Ok(Some(_lock)) = self.try_lock() else { return };
         for id in ids {
             let path = self.file(id, ENDING);
             let Some(_mark) = left_mark(&path) else { continue };

@@ -95,7 +95,7 @@ fn mend_journal(journal: &Journal, aside: &Path, done: &mut RepairReport) -> io:
         done.all.push((unlisted, RepairOutcome::Unreadable));
         return Ok(());
     }
-    let lock = journal.lock(false)?;
+    let lock = journal.try_lock()?;
     for damage in damage {
         let mended = match &lock {
             None => RepairOutcome::Busy,

@@ -120,7 +120,7 @@ impl View {
             return Ok((effects, None));
         }
         let journal = self.journal();
-        let _lock = journal.lock(true)?;
+        let _lock = journal.lock(|_| true)?;
         let mut entry = journal.begin(
             label,
             TransactionKind::Apply,

@@ -60,7 +60,7 @@ pub fn prune(
             continue;
         }
         // A workspace in which something is being applied right now keeps everything.
-        match journal.lock(false)? {
+        match journal.try_lock()? {
             Some(lock) => locks.push(lock),
             None => return Ok(pruned),
         }
