@@ -179,7 +179,7 @@ fn what_would_ask_a_person_ends_at_once_and_never_touches_the_terminal() {
 fn an_editor_that_the_person_exported_for_git_is_kept_and_no_other() {
     let line = "printf '%s|%s|%s|%s' \"$GIT_EDITOR\" \"$GIT_SEQUENCE_EDITOR\" \"$EDITOR\" \"$VISUAL\"";
     let given = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL"];
-    for set in 0..16_u32 {
+    for set in [0_u32, 1, 2, 12, 15] {
         let is_set = |at: usize| set & (1 << at) != 0;
         let place = Place::new();
         let arguments = json!({"command": line}).to_string();

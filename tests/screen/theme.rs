@@ -112,6 +112,6 @@ fn no_setting_of_a_project_keeps_the_shell_from_starting() {
     pty.line("/status");
     pty.until("an answer", |s| s.contains("theme") && s.contains("neutral"));
     pty.line("/quit");
-    let pty = shell().config("ui.theme = \"evil\"\n").open();
+    let pty = shell().size(240, 24).config("ui.theme = \"evil\"\n").open();
     pty.until("the note", |s| s.contains("unknown theme `evil`") && s.contains("`auto` is used"));
 }

@@ -12,7 +12,7 @@ use super::server_request::ServerRequestHandler;
 use super::template::{OpenVariable, ServerTemplate};
 use super::tool_list::{FetchedTools, MOST_PAGES};
 use super::unread_lines::UnreadLines;
-use super::usable_result::{self, ListPage};
+use super::usable_result::{self, AS_ANSWERED, ListPage};
 #[allow(deprecated, reason = "servers of today still log over the protocol")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
@@ -45,8 +45,6 @@ const COMPLETE: Duration = Duration::from_secs(1);
 const LONGEST_VALUE: usize = 200;
 /// How much of a server's own name and of its version is shown, in characters.
 const LONGEST_NAME: usize = 60;
-/// The mark of what a prompt makes the model say.
-pub(super) const AS_ANSWERED: &str = "[as if the model had answered:]";
 /// How long the news that a call was stopped may take to reach the server.
 const SAY_STOP: Duration = Duration::from_secs(1);
 
@@ -89,6 +87,15 @@ impl ServerCallSubject {
             ServerCallSubject::Tool { name, .. } => name,
             ServerCallSubject::Resource { .. } => "resources/read",
             ServerCallSubject::Prompt { .. } => "prompts/get",
+        }
+    }
+
+    /// Below which key the content of the answer is.
+    fn content_key(&self) -> &'static str {
+        match self {
+            ServerCallSubject::Tool { .. } => "content",
+            ServerCallSubject::Resource { .. } => "contents",
+            ServerCallSubject::Prompt { .. } => "messages",
         }
     }
 
@@ -328,7 +335,8 @@ impl ServerConnection {
         CallListeners { progress, requests }: CallListeners,
     ) -> Result<CallToolResult, McpClientError> {
         let _answering = self.handler.answer_with(requests);
-        let request = subject.clone().into_request();
+        let key = subject.content_key();
+        let request = subject.into_request();
         // The deadline is kept here: that of rmcp ends only when the server has taken the news of it.
         let sending = self.running.peer().send_cancellable_request(request, PeerRequestOptions::no_options());
         let sent = tokio::time::timeout(limits.silence, sending).await;
@@ -361,7 +369,7 @@ impl ServerConnection {
             }
             ServerResult::GetPromptResult(prompt) => Ok(CallToolResult::success(spoken(prompt))),
             ServerResult::InputRequiredResult(_) => Err(McpClientError::InputRequired),
-            other => Ok(usable_result::of_answer(&subject, &other)),
+            other => Ok(usable_result::of_answer(key, &other)),
         }
     }
 

@@ -1,24 +1,21 @@
 //! A result that is not as the protocol wants it: what can be used of it is used, and the rest is named, so that nothing is
 //! lost without a word.
 
-use super::connection::ServerCallSubject;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, ServerResult};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// The mark of what a prompt makes the model say.
+pub(super) const AS_ANSWERED: &str = "[as if the model had answered:]";
+
 /// Above this size, in bytes, content that nobody knows is only named: it may be a film.
 const LONGEST_UNKNOWN: usize = 2_000;
 
-/// The content of an answer. Never empty without a reason: a value of no known form is structured content.
-pub(super) fn of_answer(subject: &ServerCallSubject, result: &ServerResult) -> CallToolResult {
+/// The content of an answer, which belongs below `key`. Never empty without a reason: a value of no known form is structured content.
+pub(super) fn of_answer(key: &str, result: &ServerResult) -> CallToolResult {
     let value = match result {
         ServerResult::CustomResult(custom) => custom.0.clone(),
         other => serde_json::to_value(other).unwrap_or_default(),
-    };
-    let key = match subject {
-        ServerCallSubject::Tool { .. } => "content",
-        ServerCallSubject::Resource { .. } => "contents",
-        ServerCallSubject::Prompt { .. } => "messages",
     };
     let content = match (&value, value.get(key)) {
         (_, Some(content)) => Some(content),
@@ -56,7 +53,7 @@ fn entry(value: &Value) -> Vec<ContentBlock> {
         Some(one) => vec![block(one)],
         None => Vec::new(),
     };
-    let mark = (role != "user").then(|| ContentBlock::text(super::connection::AS_ANSWERED));
+    let mark = (role != "user").then(|| ContentBlock::text(AS_ANSWERED));
     mark.into_iter().chain(said).collect()
 }
 
@@ -130,12 +127,8 @@ mod tests {
     use rmcp::model::{CustomResult, Tool};
     use serde_json::json;
 
-    fn tool() -> ServerCallSubject {
-        ServerCallSubject::Tool { name: "t".into(), arguments: Map::new() }
-    }
-
-    fn of(subject: &ServerCallSubject, value: Value) -> CallToolResult {
-        of_answer(subject, &ServerResult::CustomResult(CustomResult(value)))
+    fn of(key: &str, value: Value) -> CallToolResult {
+        of_answer(key, &ServerResult::CustomResult(CustomResult(value)))
     }
 
     fn words(result: &CallToolResult) -> String {
@@ -183,38 +176,33 @@ mod tests {
             (json!(null), ""),
             (json!({"_meta": {}}), ""),
         ] {
-            let result = of(&tool(), value.clone());
+            let result = of("content", value.clone());
             assert_eq!((words(&result).as_str(), result.structured_content), (wanted, None), "{value}");
         }
         for value in [json!({"toolResult": "usable"}), json!(5), json!(true)] {
-            assert_eq!(of(&tool(), value.clone()).structured_content, Some(value));
+            assert_eq!(of("content", value.clone()).structured_content, Some(value));
         }
-        let failed = of(&tool(), json!({"content": [3], "isError": true, "structuredContent": [1]}));
+        let failed = of("content", json!({"content": [3], "isError": true, "structuredContent": [1]}));
         assert_eq!((failed.is_error, failed.structured_content), (Some(true), Some(json!([1]))));
     }
 
     /// No word of a server is lost, whatever is around it.
     #[test]
     fn no_text_is_lost_in_any_place_of_any_kind_of_answer() {
-        let subjects = [
-            (tool(), "content"),
-            (ServerCallSubject::Resource { uri: "a://b".into() }, "contents"),
-            (ServerCallSubject::Prompt { name: "p".into(), arguments: Map::new() }, "messages"),
-        ];
         let kinds = ["text", "image", "audio", "resource", "resource_link", "tool_use", "", "x"];
-        for (subject, key) in &subjects {
+        for key in ["content", "contents", "messages"] {
             for kind in kinds {
                 for place in ["text", "data", "uri", "words"] {
                     let odd = json!({"type": kind, place: "usable", "n": 1});
                     for value in [
-                        json!({*key: [odd]}),
-                        json!({*key: odd}),
+                        json!({key: [odd]}),
+                        json!({key: odd}),
                         json!([odd]),
-                        json!({*key: [{"role": "assistant", "content": odd}]}),
-                        json!({*key: [{"role": 1, "content": [odd]}]}),
+                        json!({key: [{"role": "assistant", "content": odd}]}),
+                        json!({key: [{"role": 1, "content": [odd]}]}),
                         json!({"other": [odd]}),
                     ] {
-                        let result = of(subject, value.clone());
+                        let result = of(key, value.clone());
                         let all = serde_json::to_string(&result).unwrap();
                         assert!(all.contains("usable"), "{value}: {all}");
                     }
