@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn children_are_found_by_the_list_of_the_kernel_and_by_all_processes() {
         let start = || std::process::Command::new("sleep").arg("30").spawn();
-        let mut child = std::thread::spawn(start).join().unwrap().unwrap();
+        let mut child = std::thread::scope(|scope| scope.spawn(start).join()).unwrap().unwrap();
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let id = i32::try_from(child.id()).unwrap();
         assert!(all_children().remove(&own).unwrap().contains(&id));

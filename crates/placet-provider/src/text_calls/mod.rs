@@ -4,6 +4,8 @@
 //! The forms are a table ([`format`]). Whether a text is a call is decided when the answer is complete ([`reading`]);
 //! until then [`gate`] holds it back from the screen. A recognised call takes the same way as any other.
 
+mod callable_tools;
+mod cursor;
 mod description;
 mod format;
 mod gate;
@@ -12,82 +14,20 @@ mod reading;
 mod syntax;
 
 use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent};
+use callable_tools::{CallableTools, ID, made_calls};
 pub(crate) use description::without_tools;
 use gate::TextGate;
 use placet_text::conversation::{
-    AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, ToolCall, ToolSpec,
+    AssistantBlock, AssistantMessage, CallId, CallInput, Message, StopReason, ToolCall, ToolSpec,
 };
 use reading::{AnswerEnd, TextReading, read};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How the ids of these calls begin: they tell them from calls that the server made.
-const ID: &str = "text_call_";
-
-/// What a request offered, as far as a text can be a call of it.
-#[derive(Debug)]
-pub(crate) struct OfferedTools {
-    specs: Arc<[ToolSpec]>,
-    names: Vec<String>,
-    /// The person's newest words.
-    asked: String,
-    takes_unmarked: bool,
-}
-
-impl OfferedTools {
-    pub(crate) fn of(request: &ModelRequest) -> OfferedTools {
-        let specs = Arc::clone(&request.tools);
-        let names = specs.iter().map(|spec| spec.name.clone()).collect();
-        let newest = request.messages.iter().rev().find_map(|message| match message {
-            Message::User { parts } => Some(parts),
-            _ => None,
-        });
-        let typed = newest.into_iter().flatten().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        let asked = typed.collect::<Vec<_>>().join("\n");
-        OfferedTools { specs, names, asked, takes_unmarked: made_calls(request).all(|id| id.starts_with(ID)) }
-    }
-
-    fn find(&self, name: &str) -> Option<&ToolSpec> {
-        self.specs.iter().find(|spec| spec.name == name)
-    }
-
-    fn parameter(&self, tool: &str, name: &str) -> Option<&Value> {
-        self.find(tool)?.schema.get("properties")?.get(name)
-    }
-
-    /// True if the person speaks of the tool by its name: a call in the answer may be what they asked for. A name such
-    /// as `read` is also a word, and counts in quotes only.
-    fn is_asked_about(&self, name: &str) -> bool {
-        let is_plain = name.contains('_') && self.asked.contains(name);
-        is_plain || ['`', '"', '\''].iter().any(|quote| self.asked.contains(&format!("{quote}{name}{quote}")))
-    }
-
-    /// True if all required arguments are there, and no others than the tool has.
-    fn fits(&self, tool: &str, input: &CallInput) -> bool {
-        let (Some(spec), CallInput::Object(given)) = (self.find(tool), input) else { return false };
-        let required = spec.schema.get("required").and_then(Value::as_array);
-        let has_all =
-            required.into_iter().flatten().filter_map(Value::as_str).all(|name| given.get(name).is_some());
-        let names = given.as_object().into_iter().flat_map(|fields| fields.keys());
-        has_all && names.into_iter().all(|name| self.parameter(tool, name).is_some())
-    }
-}
-
-fn made_calls(request: &ModelRequest) -> impl Iterator<Item = &str> {
-    let answers = request.messages.iter().filter_map(|message| match message {
-        Message::Assistant(answer) => Some(answer),
-        _ => None,
-    });
-    answers.flat_map(AssistantMessage::calls).map(|call| call.id.as_str())
-}
-
 /// A decoder whose text may be calls.
 pub(crate) struct TextCallDecoder {
     inner: Box<dyn AnswerDecoder>,
-    tools: OfferedTools,
+    tools: CallableTools,
     gate: TextGate,
     /// The number of the next id.
     next_id: usize,
@@ -100,7 +40,7 @@ pub(crate) struct TextCallDecoder {
 impl TextCallDecoder {
     pub(crate) fn new(inner: Box<dyn AnswerDecoder>, request: &ModelRequest) -> TextCallDecoder {
         let next_id = made_calls(request).filter(|id| id.starts_with(ID)).count();
-        let tools = OfferedTools::of(request);
+        let tools = CallableTools::of(request);
         TextCallDecoder {
             inner,
             tools,

@@ -3,7 +3,7 @@
 //! Only keyword arguments, because a position means nothing in a schema. An expression is not a literal, and a call with
 //! one is not read.
 
-use super::syntax::{Cursor, WrittenArguments, WrittenCall};
+use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use placet_text::conversation::CallInput;
 use serde_json::{Map, Number, Value};
 

@@ -5,9 +5,11 @@
 //! the person did not name the tool, no other code is in the answer, and, behind other text, if all arguments are those
 //! of the tool.
 
+use super::callable_tools::CallableTools;
+use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use super::format::{END_TOKENS, openers};
-use super::syntax::{ARGUMENT_KEYS, Cursor, NAME_KEYS, WrittenArguments, WrittenCall, calls, json_calls};
-use super::{OfferedTools, python};
+use super::python;
+use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls};
 use placet_text::conversation::{CallInput, StopReason, TextCallFault};
 use serde_json::{Map, Value};
 
@@ -36,7 +38,7 @@ impl AnswerEnd {
     }
 }
 
-pub(super) fn read(text: &str, tools: &OfferedTools, end: AnswerEnd) -> TextReading {
+pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextReading {
     let text = without_end(text);
     match marker(text) {
         Some(at) => marked(text, at, tools, end),
@@ -107,7 +109,7 @@ impl CodeLines {
     }
 }
 
-fn marked(text: &str, at: usize, tools: &OfferedTools, end: AnswerEnd) -> TextReading {
+fn marked(text: &str, at: usize, tools: &CallableTools, end: AnswerEnd) -> TextReading {
     let (written, rest) = calls(text.get(at..).unwrap_or_default());
     let is_known = |call: &WrittenCall| tools.find(&call.name).is_some();
     let mut read: Vec<(String, CallInput)> = written.iter().map(|call| tools.input(call)).collect();
@@ -158,7 +160,7 @@ fn unreadable(rest: &str) -> String {
     }
 }
 
-fn unmarked(text: &str, tools: &OfferedTools) -> TextReading {
+fn unmarked(text: &str, tools: &CallableTools) -> TextReading {
     let Some((prose, written)) = bare(text) else { return TextReading::Plain };
     if written.iter().any(|call| tools.is_asked_about(&call.name)) {
         return TextReading::Plain;
@@ -227,7 +229,7 @@ fn last_fence(text: &str) -> Option<(usize, &str)> {
     is_only.then_some((open, inner))
 }
 
-impl OfferedTools {
+impl CallableTools {
     /// The arguments, with the values that came as plain text read by the schema.
     fn input(&self, call: &WrittenCall) -> (String, CallInput) {
         let name = call.name.clone();

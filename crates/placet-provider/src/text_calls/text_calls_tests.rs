@@ -23,10 +23,10 @@ fn tools() -> Arc<[ToolSpec]> {
     ])
 }
 
-fn offered(asked: &str) -> OfferedTools {
+fn offered(asked: &str) -> CallableTools {
     let specs = tools();
     let names = specs.iter().map(|spec| spec.name.clone()).collect();
-    OfferedTools { specs, names, asked: asked.into(), takes_unmarked: true }
+    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true }
 }
 
 pub(super) fn reading(text: &str) -> TextReading {

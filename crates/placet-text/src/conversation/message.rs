@@ -1,6 +1,6 @@
 //! A message: from the person, an answer of the model, or the results of calls.
 
-use super::{CallResult, Image, Part, TokenUsage, ToolCall};
+use super::{CallResult, Image, Part, TextCallFault, TokenUsage, ToolCall};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,18 +135,4 @@ pub enum StopReason {
     /// The model meant to call a tool, and wrote it as text that could not be taken as a call.
     TextCall(TextCallFault),
     Other(String),
-}
-
-/// Why a call that came as text does not run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TextCallFault {
-    UnknownTool {
-        name: String,
-    },
-    Unreadable {
-        reason: String,
-    },
-    /// There is text behind the call.
-    NotLast,
 }

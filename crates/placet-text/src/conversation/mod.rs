@@ -13,6 +13,7 @@ mod message_prefix;
 mod note;
 mod part;
 mod summary;
+mod text_call;
 mod tool_spec;
 mod transcript;
 mod usage;
@@ -21,7 +22,7 @@ mod words;
 pub use call::{CallInput, CallOutcome, CallResult, ToolCall};
 pub use fact::{CallFact, CallFailure};
 pub use id::{CallId, SessionId};
-pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, TextCallFault, ThinkingBlock};
+pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, ThinkingBlock};
 pub use message_prefix::{MessagePrefix, MessageSource};
 pub use note::{
     BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsSource, InstructionsVersion,
@@ -29,6 +30,7 @@ pub use note::{
 };
 pub use part::{Image, Part, text_of, words_of};
 pub use summary::ConversationSummary;
+pub use text_call::TextCallFault;
 pub use tool_spec::ToolSpec;
 pub use transcript::{Transcript, TranscriptError};
 pub use usage::TokenUsage;
