@@ -15,7 +15,7 @@ use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::TokenUsage;
 use placet::permission::Mode;
 use placet::ui::ansi::{self, ColorDepth};
-use placet::ui::turn_pane::{TurnPane, TurnPaneStatus};
+use placet::ui::turn_pane::{TurnDisplay, TurnPane, TurnPaneStatus};
 use placet::ui::{InlinePainter, Theme};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -86,10 +86,12 @@ fn screen() {
             window: 200_000,
             usage: TokenUsage::default(),
             prompt_tokens: 0,
-            fold: 6,
-            applied: placet::config::AppliedSetting::Difference,
-            wrap: placet::config::WrapSetting::Words,
-            motion: true,
+            display: TurnDisplay {
+                fold: 6,
+                applied: placet::config::AppliedSetting::Difference,
+                wrap: placet::config::WrapSetting::Words,
+                motion: true,
+            },
             expanded: false,
             grants: 0,
             taint: placet::permission::Taint::default(),

@@ -21,7 +21,6 @@ use crate::provider::catalog::Money;
 use crate::provider::{OfflineProvider, ProviderPreset, catalog};
 use crate::repl::{ConversationBuilder, EarlierPending, ToolServices, UserContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionRow, SessionStore};
-use crate::storage::StoreMounts;
 use crate::text::regular_file;
 use crate::tools::{
     CommandSettings, JobRegistry, SEARCH_WEB, SearchEngine, ServerPool, ToolContext, ToolLimits,
@@ -51,6 +50,8 @@ mod sessions;
 mod tool_sets;
 mod views;
 mod web_search;
+
+pub use mounts::AppMounts;
 
 pub use error::AppError;
 pub use moved_directory::{MovedDirectory, follow_moved};
@@ -93,10 +94,8 @@ pub struct App {
     pub policy: Arc<Mutex<Policy>>,
     pub registry: Arc<ToolRegistry>,
     pub dialect: ToolSet,
-    pub mounts: Arc<StoreMounts>,
+    pub mounts: AppMounts,
     pub workspace: Workspace,
-    /// The scratchpads of the conversation, where they are mounted.
-    pads: Arc<mounts::ScratchpadMount>,
     /// Commands in the background, of all conversations.
     jobs: JobRegistry,
     /// Servers with tools. Each conversation has processes of its own; this pool starts none.
@@ -123,8 +122,8 @@ impl App {
         let can_search = web_search::is_usable(&mut config) && dialect == ToolSet::Native;
         let registry = if can_search { registry.with_search() } else { registry };
         let servers = ServerPool::new(servers::definitions(&mut config), paths.state.join("mcp"));
-        let (mounts, pads) = mounts::read(&mut config, &paths)?;
-        let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
+        let mounts = AppMounts::read(&mut config, &paths)?;
+        let aliases = mounts.stores.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
         let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
         let mut rules = match dialect {
             // The same tools: to describe them all once more would take a part of the start.
@@ -172,8 +171,7 @@ impl App {
             policy: Arc::new(Mutex::new(policy)),
             registry: Arc::new(registry),
             dialect,
-            mounts: Arc::new(mounts),
-            pads,
+            mounts,
             jobs: JobRegistry::at(paths_jobs),
             servers,
             workspace,
@@ -230,8 +228,8 @@ impl App {
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         let mode = self.mode.clone();
-        let mounts = Arc::clone(&self.mounts);
-        self.pads.are(&scratchpads);
+        let mounts = Arc::clone(&self.mounts.stores);
+        self.mounts.pads.are(&scratchpads);
         let pages = WebPages::new(PageClient::new(self.client()), settings.private_hosts.iter());
         let pages = Arc::new(pages.searching(self.search_engine()));
         let (guidance, servers) = (Arc::clone(&self.guidance), self.servers.fresh(self.client()));
@@ -319,7 +317,7 @@ impl App {
                 out.push_str(&format!("\nWorkspace: {}. Working directory: {cwd}.\n", roots.join(", ")));
             }
         }
-        for mount in self.mounts.iter() {
+        for mount in self.mounts.stores.iter() {
             out.push_str(&format!("Mounted: {}, in commands {}.\n", mount.prefix, mount.dir().display()));
         }
         if let Some(more) = &self.config.settings().conversation.append_system_prompt {
@@ -344,7 +342,7 @@ impl App {
                 tool_set: self.dialect,
                 jobs: &self.jobs,
                 servers: &self.servers,
-                mounts: &self.mounts,
+                mounts: &self.mounts.stores,
                 interceptors: &self.gate,
             },
             guidance: &self.guidance,

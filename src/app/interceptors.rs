@@ -93,29 +93,14 @@ pub(super) fn stored_keys(paths: &AppDirs) -> Vec<String> {
     stored.values().filter_map(|value| value.as_str().map(String::from)).collect()
 }
 
-fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
+fn spec(settings: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
     HookSpec {
-        name: text.name.unwrap_or_else(|| format!("hooks[{number}]")),
+        name: settings.name.clone().unwrap_or_else(|| format!("hooks[{number}]")),
         source: match standing {
             AuthorTrust::Trusted => HookSource::Person,
             AuthorTrust::Untrusted => HookSource::Project,
         },
-        point: text.point,
-        tool: text.tool,
-        argument: text.argument,
-        when: text.when,
-        deny: text.deny,
-        ask: text.ask,
-        allow: text.allow,
-        redact: text.redact,
-        with: text.with,
-        denylist: text.denylist,
-        command: text.command,
-        format: text.format,
-        matcher: text.matcher,
-        priority: text.priority,
-        timeout_ms: text.timeout_ms,
-        reason: text.reason,
+        settings,
     }
 }
 

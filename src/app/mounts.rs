@@ -10,23 +10,27 @@ use crate::storage::{
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Every `[mounts.NAME]` of the settings. One without a path or a store is reported as a mistake of the
-/// settings.
-pub(super) fn read(
-    config: &mut Config,
-    paths: &AppDirs,
-) -> Result<(StoreMounts, Arc<ScratchpadMount>), AppError> {
-    let (mut mounts, pads) = (Vec::new(), Arc::new(ScratchpadMount::default()));
-    for (name, settings) in config.mounts() {
-        let (Some(prefix), Some(address)) = (&settings.path, &settings.store) else {
-            let message = format!("mounts.{name} needs both `path` and `store`; it is ignored");
-            config.problems.push(ConfigProblem { place: None, message, hint: None, permission: false });
-            continue;
-        };
-        let made = make((&name, prefix, address), &settings, paths, &pads);
-        mounts.push(made.map_err(|error| AppError::Mount { name: name.clone(), error })?);
+pub struct AppMounts {
+    pub stores: Arc<StoreMounts>,
+    /// The scratchpads of the conversation, where they are mounted.
+    pub(super) pads: Arc<ScratchpadMount>,
+}
+
+impl AppMounts {
+    /// Every `[mounts.NAME]` of the settings. One without a path or a store is reported as a mistake of the settings.
+    pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<AppMounts, AppError> {
+        let (mut mounts, pads) = (Vec::new(), Arc::new(ScratchpadMount::default()));
+        for (name, settings) in config.mounts() {
+            let (Some(prefix), Some(address)) = (&settings.path, &settings.store) else {
+                let message = format!("mounts.{name} needs both `path` and `store`; it is ignored");
+                config.problems.push(ConfigProblem { place: None, message, hint: None, permission: false });
+                continue;
+            };
+            let made = make((&name, prefix, address), &settings, paths, &pads);
+            mounts.push(made.map_err(|error| AppError::Mount { name: name.clone(), error })?);
+        }
+        Ok(AppMounts { stores: Arc::new(StoreMounts::new(mounts)), pads })
     }
-    Ok((StoreMounts::new(mounts), pads))
 }
 
 fn make(

@@ -3,8 +3,8 @@
 
 use super::apply_progress;
 use super::approvals::ApprovalPrompt;
-use super::args::Options;
 use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, unread, waits};
+use super::options::Options;
 use super::report::{self, CliError, UNDO, warn};
 use super::session_selector::SessionSelector;
 use super::{apply_question, review, screen, start};
@@ -40,7 +40,7 @@ pub(super) fn apply(
         return Ok(report::DONE);
     };
     let SelectedView { name, view, workspace } = &chosen;
-    let approval = approval(resolved(workspace, &options.apply_protected)?, options);
+    let approval = approval(resolved(workspace, &options.changes.apply_protected)?, options);
     let prompt = ApprovalPrompt::here(&app);
     let says_what = !paths.is_empty() || !approval.is_none();
     if let (Some(ApprovalPrompt::Pane(_)), ApplyConsent::Asked, false) = (&prompt, consent, says_what) {
@@ -63,7 +63,7 @@ pub(super) fn apply(
         (reviewed.finish)().iter().for_each(|line| warn(line));
     }
     let report = |kind, told: &UserReport| {
-        report_applied(&app, (kind, BY), told, ((view, workspace), &label), options.apply_loss)
+        report_applied(&app, (kind, BY), told, ((view, workspace), &label), options.changes.apply_loss)
     };
     let Some(prompt) = prompt.filter(|_| !told.waiting.is_empty()) else {
         return report(AuditKind::Apply, &told);

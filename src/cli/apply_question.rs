@@ -15,7 +15,7 @@ use crate::session::Scratchpads;
 use crate::tools::{JobRegistry, ToolContext, UserReply};
 
 use crate::ui::paste::PasteStore;
-use crate::ui::turn_pane::{self, TurnPaneSettings, TurnPaneStatus};
+use crate::ui::turn_pane::{self, TurnDisplay, TurnPaneSettings, TurnPaneStatus};
 use crate::ui::{LinkFinder, Notifier, NotifyMethod};
 use crate::workspace::Workspace;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) async fn ask(
     };
     let record = |kind: AuditKind, report: &str| match log(kind, report) {
         Ok(()) => {
-            let failures = app.mounts.push_all().into_iter();
+            let failures = app.mounts.stores.push_all().into_iter();
             failures.map(|why| format!("not saved to the store: {why}")).collect()
         }
         Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
@@ -109,8 +109,7 @@ pub(super) async fn with_pane<T>(
         theme: screen::theme(app)?.0,
         facts: TurnPaneStatus {
             questions_only: true,
-            wrap: ui.wrap,
-            applied: ui.applied,
+            display: TurnDisplay { motion: false, ..TurnDisplay::of(ui) },
             ..TurnPaneStatus::default()
         },
         mode: mode.clone(),

@@ -38,7 +38,8 @@ const QUOTED: &str = "to send a message of several words, put it in quotes: `pla
 /// Refuses a prompt that can only be a mistyped subcommand. `words` is the command line without the program's name.
 pub(super) fn check(args: &Args, words: &[OsString]) -> Result<(), CliError> {
     let options = &args.options;
-    let goes_on = options.continue_last || options.resume.is_some() || options.print.is_some();
+    let goes_on =
+        options.session.continue_last || options.session.resume.is_some() || options.print.is_some();
     match &args.prompt {
         // With both, the message would not be sent: `placet revew apply`.
         Some(word) if args.command.is_some() => Err(unknown(word, QUOTED)),

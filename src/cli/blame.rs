@@ -1,7 +1,7 @@
 //! `placet blame`: who wrote each line of a file.
 
-use super::args::Options;
 use super::changes::chosen;
+use super::options::Options;
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::session_selector::SessionSelector;
 use super::start;

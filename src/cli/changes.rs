@@ -2,7 +2,7 @@
 
 use super::applied_changes;
 use super::apply_progress;
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, UNDO, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
 use super::start;
@@ -169,7 +169,7 @@ fn report_outcome_and(
             incomplete = true;
             not_audited(&e);
         }
-        for why in app.mounts.push_all() {
+        for why in app.mounts.stores.push_all() {
             warn(&format!("not saved to the store: {}", visible::guard(&why)));
         }
     }
@@ -370,7 +370,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Opti
     };
     let shown = view.shown().map_err(|e| unread(&e))?;
     let told = changes::discard(shown, &paths, &undo, &|path| workspace.shortened(path));
-    report_outcome(&app, AuditKind::Discard, "placet discard", &told, options.apply_loss)
+    report_outcome(&app, AuditKind::Discard, "placet discard", &told, options.changes.apply_loss)
 }
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -398,14 +398,14 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
             Err(damage) => Some(changes::nothing_undone(&damage)),
         };
         if let Some(told) = told {
-            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss);
+            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.changes.apply_loss);
         }
     }
     let label = cli_label("undo", "placet undo");
     let told = apply_progress::shown(&view, || {
         changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown)
     });
-    report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss)
+    report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.changes.apply_loss)
 }
 
 /// Restores the last discard of one session, also where something was applied after it.
@@ -415,7 +415,7 @@ pub(super) fn undo_discard_of(prefix: &str, options: &Options) -> Result<u8, Cli
     for view in app.discarded_of(prefix).map_err(CliError::new)? {
         if let Some(discarded) = view.last_discard().map_err(CliError::new)? {
             let told = changes::restored(&view, &discarded, &shown);
-            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss);
+            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.changes.apply_loss);
         }
     }
     Err(CliError::new(format!("no session that starts with `{prefix}` has discarded changes")))
@@ -430,7 +430,7 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     let told = apply_progress::shown(&view, || {
         changes::redo_saying(&view, (rest, "placet redo --rest"), &label, &shown)
     });
-    report_outcome(&app, AuditKind::Undo, "placet redo", &told, options.apply_loss)
+    report_outcome(&app, AuditKind::Undo, "placet redo", &told, options.changes.apply_loss)
 }
 
 pub(super) fn waits(name: &str) {
@@ -473,7 +473,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let shown = |path: &Path| workspace.shortened(path);
     // Half of what a command did is not applied unseen.
     let unread = view.turn().unread.join("; ");
-    if !unread.is_empty() && options.dry_run {
+    if !unread.is_empty() && options.changes.dry_run {
         warn(&format!("error: {}", visible::guard_line(&unread)));
         view.discard_everything().map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
@@ -484,9 +484,10 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     }
     let of = view.shown().map_err(|e| self::unread(&e))?;
     let approval = named_and_pending(&[&of], workspace, options)?.pop().unwrap_or_else(ChangeApproval::none);
-    if options.apply || !approval.is_none() {
+    if options.changes.apply || !approval.is_none() {
         let label = TransactionLabel { assent: ApprovedBy::you("--apply"), ..view.turn().label.clone() };
-        let wanted = ApplyRequest { approval, only_approved: !options.apply, ..ApplyRequest::default() };
+        let wanted =
+            ApplyRequest { approval, only_approved: !options.changes.apply, ..ApplyRequest::default() };
         let told = changes::apply(of, &wanted, label, UNDO, &shown);
         let mut incomplete = told.incomplete;
         if told.done {
@@ -502,7 +503,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
             }
         }
         warn(&visible::guard(&told.lines.join("\n")));
-        name_waiting(&told, options.apply_loss);
+        name_waiting(&told, options.changes.apply_loss);
         return Ok(Some(match told.done {
             true => {
                 let code = after(workspace, code);
@@ -511,7 +512,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
             false => report::REFUSED,
         }));
     }
-    if options.dry_run {
+    if options.changes.dry_run {
         list(&[&of], workspace);
         view.discard_everything().map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
@@ -541,7 +542,7 @@ pub(super) fn named_and_pending(
     workspace: &Workspace,
     options: &Options,
 ) -> Result<Vec<ChangeApproval>, CliError> {
-    let named = resolved(workspace, &options.apply_protected)?;
+    let named = resolved(workspace, &options.changes.apply_protected)?;
     let mut found = vec![Vec::new(); parts.len()];
     for (shown, found) in parts.iter().zip(&mut found) {
         let is_there = |path: &&PathBuf| !shown.classes().goes_with(shown.set(), path).is_empty();
@@ -555,7 +556,7 @@ pub(super) fn named_and_pending(
 
 pub(super) fn approval(named: Vec<PathBuf>, options: &Options) -> ChangeApproval {
     let approval = named.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
-    match options.apply_loss {
+    match options.changes.apply_loss {
         Some(files) => approval.removal_of(files),
         None => approval,
     }

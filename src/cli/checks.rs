@@ -1,9 +1,9 @@
 //! `placet checks`, and `placet apply --checked`.
 
 use super::approvals::ApprovalPrompt;
-use super::args::Options;
 use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
 use super::checks_args::ChecksCommand;
+use super::options::Options;
 use super::report::{self, CliError, UNDO, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;
 use super::{checks_detect, signals, start};
@@ -244,7 +244,7 @@ pub(super) fn apply_checked(
     };
     let target = CheckTarget::named(&app, selected.name)?;
     let shown = |path: &Path| target.workspace().shortened(path);
-    let approval = approval(resolved(target.workspace(), &options.apply_protected)?, options);
+    let approval = approval(resolved(target.workspace(), &options.changes.apply_protected)?, options);
     let paths = resolved(target.workspace(), paths)?;
     let mut wanted = ApplyRequest { paths, approval, only_approved: false, reviewed: None };
     if let Some(prompt) = ApprovalPrompt::here(&app) {
@@ -286,5 +286,5 @@ pub(super) fn apply_checked(
         });
     }
     let of = ((&target.view, target.workspace()), &label);
-    report_applied(&app, (AuditKind::Apply, by), &told, of, options.apply_loss)
+    report_applied(&app, (AuditKind::Apply, by), &told, of, options.changes.apply_loss)
 }

@@ -2,8 +2,8 @@
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
 use super::approvals::{self, ApprovalPrompt};
-use super::args::Options;
 use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
+use super::options::Options;
 use super::report::{self, CliError, UNDO, print, warn};
 use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
@@ -133,7 +133,7 @@ impl<'a> CheckProposal<'a> {
                     changes::apply(shown, &wanted, cli_label(&chosen.name, BY), UNDO, &|path: &Path| {
                         chosen.workspace.shortened(path)
                     });
-                report_outcome(self.app, AuditKind::Apply, BY, &told, options.apply_loss)?
+                report_outcome(self.app, AuditKind::Apply, BY, &told, options.changes.apply_loss)?
             }
             (None, Some(ApprovalPrompt::Pane(_))) => self.ask_in_pane(chosen)?,
             (None, Some(prompt @ ApprovalPrompt::Lines)) => self.ask_in_lines(chosen, &prompt, options)?,
@@ -175,7 +175,7 @@ impl<'a> CheckProposal<'a> {
         let waiting = std::slice::from_ref(&self.file);
         let mut code = report::DONE;
         prompt.one_by_one(chosen, waiting, &label, &mut |kind, told| {
-            code = code.max(report_outcome(self.app, kind, BY, &told, options.apply_loss)?);
+            code = code.max(report_outcome(self.app, kind, BY, &told, options.changes.apply_loss)?);
             Ok(())
         })?;
         Ok(code)

@@ -1,8 +1,9 @@
 //! The subcommands.
 
 use super::apply::ApplyConsent;
-use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
+use super::args::{CliCommand, ConfigCommand, RunsCommand, SandboxCommand, ToolCommand};
 use super::checks_args::ChecksCommand;
+use super::options::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
 use super::resumed_directory::in_view_directory;
 use super::setup::SetupCaller;

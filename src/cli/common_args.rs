@@ -1,7 +1,8 @@
 //! Command lines that are parsed without the descriptions of all commands, because making those takes longer than to
 //! read the settings: that of `placet run`, and one without a subcommand. All others are parsed as [`Args`].
 
-use super::args::{Args, CliCommand, Options};
+use super::args::{Args, CliCommand};
+use super::options::Options;
 use super::run::RunArgs;
 use clap::{Args as ClapArgs, Parser};
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! `placet compare A B`: two tries against each other, and parts of the second taken into the first.
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, print, warn};
 use super::review_args::ReviewArgs;
 use super::review_screen::shown;
@@ -52,8 +52,8 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
     let renamed = view.renamed(&difference.set);
     let files = pending(of.set(), of.classes(), &renamed, view.objects(), &|path| workspace.shortened(path));
     let mut review = Review::new(&format!("{into} against {from}"), ReviewSubject::Compare, files);
-    review.output = Some(into.to_string());
-    (review.count, review.line_counts) =
+    review.task.output = Some(into.to_string());
+    (review.task.count, review.task.line_counts) =
         (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed, of.classes()));
     let memory = view.dir().join(format!("compare-{from}.json"));
     let no_blame = Arc::new(|_: &Path| Err(std::io::Error::other("a comparison has no turns")));

@@ -1,7 +1,7 @@
 //! Conversations: with a screen, for one turn, or line by line from a pipe.
 
-use super::args::{Options, OutputFormat};
 use super::moved::start_again;
+use super::options::{Options, OutputFormat};
 use super::report::{self, CliError, code_for, warn, written};
 use super::resumed_directory::in_session_directory;
 use super::signals::{self, CurrentTurn};
@@ -51,9 +51,9 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
     let opened = repl::ShellOptions {
         prompt,
         resume: resume_of(options),
-        is_tour: options.tour.is_some(),
+        is_tour: options.own.tour.is_some(),
         directory: ShellDirectory {
-            previous: options.moved_from.clone(),
+            previous: options.own.moved_from.clone(),
             fixed: fixed_directory(options),
             next: None,
             proposed: None,
@@ -71,7 +71,7 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
 
 /// Why the shell cannot change its directory.
 fn fixed_directory(options: &Options) -> Option<String> {
-    match (&options.tour, &options.record, &options.replay) {
+    match (&options.own.tour, &options.recording.record, &options.recording.replay) {
         (Some(_), ..) => Some("the tour has a directory of its own".into()),
         (_, Some(_), _) => Some("`--record` records one process".into()),
         (.., Some(_)) => Some("`--replay` replays one process".into()),
@@ -82,8 +82,11 @@ fn fixed_directory(options: &Options) -> Option<String> {
 /// Refuses options that decide about the changes of a single turn where they would have no effect: in a shell, where
 /// the person answers for each turn, and with a subcommand. Anyone who gives such an option expects it to take effect.
 pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
-    let given =
-        [(options.dry_run, "--dry-run"), (options.apply, "--apply"), (options.until.is_some(), "--until")];
+    let given = [
+        (options.changes.dry_run, "--dry-run"),
+        (options.changes.apply, "--apply"),
+        (options.until.is_some(), "--until"),
+    ];
     match given.iter().find(|(given, _)| *given) {
         Some((_, name)) => Err(CliError::usage(format!("`{name}` needs `--print`"))
             .hint(format!("for example: placet {name} --print \"show README.md\""))),
@@ -92,10 +95,10 @@ pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
 }
 
 fn resume_of(options: &Options) -> repl::ResumeTarget {
-    if let Some(name) = &options.try_name {
+    if let Some(name) = &options.session.try_name {
         return repl::ResumeTarget::Try(name.clone());
     }
-    match (&options.resume, options.continue_last) {
+    match (&options.session.resume, options.session.continue_last) {
         (Some(prefix), _) if prefix.is_empty() => repl::ResumeTarget::Choose,
         (Some(prefix), _) => repl::ResumeTarget::Named(prefix.clone()),
         (None, true) => repl::ResumeTarget::Last,
@@ -148,10 +151,10 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
 /// anybody's.
 fn begin(app: &App, prompt: &str, piped: bool, options: &Options) -> Result<TurnStart, CliError> {
-    match TurnStart::of_operations(prompt, app.dialect).filter(|_| !piped || options.batch) {
+    match TurnStart::of_operations(prompt, app.dialect).filter(|_| !piped || options.changes.batch) {
         Some(start) => Ok(start),
         // Who announced operations did not mean to send half of one to a model.
-        None if options.batch => {
+        None if options.changes.batch => {
             let place = if piped { "standard input" } else { "the prompt" };
             Err(CliError::usage(format!("{place} is not a batch")).hint(
                 "a batch is one JSON object with a list `aOperations`, on one line unless `-p -` reads it",
@@ -163,7 +166,8 @@ fn begin(app: &App, prompt: &str, piped: bool, options: &Options) -> Result<Turn
 
 /// Refuses a message that needs a model where none is configured: a script must not take advice for an answer.
 fn needs_model(app: &App, text: &str, start: &TurnStart, options: &Options) -> Result<(), CliError> {
-    let nobody = app.chosen().is_none() && options.replay.is_none() && matches!(start, TurnStart::Say(_));
+    let nobody =
+        app.chosen().is_none() && options.recording.replay.is_none() && matches!(start, TurnStart::Say(_));
     if !nobody || OfflineProvider::understands(text) {
         return Ok(());
     }
@@ -245,7 +249,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
 
 /// The options name a session that must exist.
 fn names_session(options: &Options) -> bool {
-    options.resume.is_some() || options.continue_last
+    options.session.resume.is_some() || options.session.continue_last
 }
 
 /// A conversation without a screen. If it cannot be saved, placet reports that and runs it all the same.
@@ -282,7 +286,7 @@ fn headless_agent(
             Ok(count) if count.total() == 0 => {}
             Ok(count) => {
                 changes::warn_of_killed("a command of this conversation", count);
-                if options.apply {
+                if options.changes.apply {
                     // Nobody has seen it, and nothing would list it before it is applied.
                     let why = "`--apply` would apply what was interrupted, and nobody has seen it";
                     let hint = "`placet changes` lists it; then `placet apply` or `placet discard`";
@@ -294,7 +298,9 @@ fn headless_agent(
     }
     let mut agent = app.agent(answerer, Some(session))?;
     let view = agent.env().workspace.view();
-    if options.dry_run && view.is_some_and(|view| view.has_changes(LayerKind::Pending).unwrap_or(true)) {
+    if options.changes.dry_run
+        && view.is_some_and(|view| view.has_changes(LayerKind::Pending).unwrap_or(true))
+    {
         let why = "the session has pending changes, and `--dry-run` would discard them with its own";
         return Err(CliError { code: report::REFUSED, ..CliError::new(why) }
             .hint("`placet changes` lists them; then `placet apply` or `placet discard`"));

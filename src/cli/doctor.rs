@@ -1,8 +1,8 @@
 //! `placet doctor`: what this installation is made of, and what is wrong with it. Shows no key.
 
-use super::args::Options;
 use super::doctor_hints::{DoctorFacts, has_certificates};
 use super::file_modes;
+use super::options::Options;
 use super::report::{self, CliError, print_list};
 use super::screen_keys;
 use super::start::{self, StartedFor};

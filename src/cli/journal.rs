@@ -1,7 +1,8 @@
 //! `placet journal`: what was applied, and what is damaged of it.
 
-use super::args::{JournalCommand, Options};
+use super::args::JournalCommand;
 use super::changes::{MOST_NOT_IN_PATCH, print_patch};
+use super::options::Options;
 use super::report::{self, CliError, print, print_list, warn};
 use super::start;
 use crate::agent::applied_overview;

@@ -1,8 +1,8 @@
 //! `placet mcp`: placet as a server of tools, and the servers whose tools placet uses.
 
-use super::args::Options;
 use super::mcp_args::McpCommand;
 use super::mcp_server_name::known;
+use super::options::Options;
 use super::report::{self, CliError, print, print_list, warn};
 use super::{mcp_login, settings_file, start};
 use crate::config::{SettingsLayer, TomlText};

@@ -1,7 +1,7 @@
 //! `placet mcp login` and `placet mcp logout`: the login at a server over HTTP, in the person's browser.
 
-use super::args::Options;
 use super::mcp_server_name::known;
+use super::options::Options;
 use super::report::{self, CliError, print, warn};
 use super::start;
 use crate::app::App;

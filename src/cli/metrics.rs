@@ -1,6 +1,7 @@
 //! `placet metrics`: the figures printed, served on this machine, or sent to a collector.
 
-use super::args::{MetricsCommand, Options};
+use super::args::MetricsCommand;
+use super::options::Options;
 use super::report::{self, CliError, print, warn};
 use super::start;
 use crate::app::interceptors;

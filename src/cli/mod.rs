@@ -33,6 +33,7 @@ mod mcp_server_name;
 mod metrics;
 mod moved;
 mod option_number;
+mod options;
 mod panic_hook;
 mod permission;
 mod provider;

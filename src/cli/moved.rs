@@ -3,7 +3,7 @@
 //! What was allowed for the old directory does not come along: `--allow`, `--mode`, and settings of permissions given with
 //! `--set`. What denies does.
 
-use super::args::Options;
+use super::options::Options;
 use super::report::CliError;
 use crate::repl::{DirectoryChange, DirectoryChangeReason};
 use std::ffi::OsString;
@@ -36,26 +36,26 @@ fn words(change: &DirectoryChange, options: &Options) -> Vec<OsString> {
     };
     let (provider, model) = match &change.answerer {
         Some((provider, model)) => (Some(provider), Some(model)),
-        None => (options.provider.as_ref(), options.model.as_ref()),
+        None => (options.answerer.provider.as_ref(), options.answerer.model.as_ref()),
     };
     for (flag, value) in [
         ("--provider", provider),
         ("--model", model),
-        ("--dialect", options.dialect.as_ref()),
-        ("--base-url", options.base_url.as_ref()),
-        ("--append-system-prompt", options.append_system_prompt.as_ref()),
+        ("--dialect", options.answerer.dialect.as_ref()),
+        ("--base-url", options.answerer.base_url.as_ref()),
+        ("--append-system-prompt", options.settings.append_system_prompt.as_ref()),
         ("--resume", change.session.as_ref().map(|id| &id.0)),
     ] {
         if let Some(value) = value {
             give(flag, value.into());
         }
     }
-    for set in options.set.iter().filter(|set| !is_permission(set)) {
+    for set in options.settings.set.iter().filter(|set| !is_permission(set)) {
         give("--set", set.into());
     }
-    options.deny.iter().for_each(|rule| give("--deny", rule.into()));
+    options.settings.deny.iter().for_each(|rule| give("--deny", rule.into()));
     options.add_dir.iter().for_each(|dir| give("--add-dir", change.from.join(dir).into()));
-    if let Some(most) = options.max_turns {
+    if let Some(most) = options.settings.max_turns {
         give("--max-turns", most.to_string().into());
     }
     give("--mode-at-most", change.mode.name().into());
@@ -63,7 +63,7 @@ fn words(change: &DirectoryChange, options: &Options) -> Vec<OsString> {
         give("--moved-from", change.from.clone().into());
     }
     let switches = [
-        (options.no_stream, "--no-stream"),
+        (options.answerer.no_stream, "--no-stream"),
         (options.linear, "--linear"),
         (options.no_project, "--no-project"),
     ];
@@ -80,6 +80,7 @@ fn is_permission(assignment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::options::{AnswererOptions, ResumeOptions, SettingOptions};
     use crate::permission::Mode;
 
     #[test]
@@ -87,12 +88,15 @@ mod tests {
         let text = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         let options = Options {
             mode: Some("write".into()),
-            allow: text(&["run(make)"]),
-            deny: text(&["read(.env)"]),
-            set: text(&["mode=write", "permission.allow=run(*)", "sandbox.hosts=*", "ui.theme=dark"]),
+            settings: SettingOptions {
+                allow: text(&["run(make)"]),
+                deny: text(&["read(.env)"]),
+                set: text(&["mode=write", "permission.allow=run(*)", "sandbox.hosts=*", "ui.theme=dark"]),
+                ..SettingOptions::default()
+            },
             add_dir: vec!["lib".into()],
-            provider: Some("openai".into()),
-            continue_last: true,
+            answerer: AnswererOptions { provider: Some("openai".into()), ..AnswererOptions::default() },
+            session: ResumeOptions { continue_last: true, ..ResumeOptions::default() },
             verbose: 2,
             ..Options::default()
         };

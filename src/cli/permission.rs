@@ -1,6 +1,7 @@
 //! `placet permission`: the rules, and how a command would be judged. Runs nothing.
 
-use super::args::{Options, PermissionCommand};
+use super::args::PermissionCommand;
+use super::options::Options;
 use super::report::{self, CliError, print_foreign, print_list};
 use super::start;
 use crate::permission::{Access, Policy};

@@ -1,6 +1,6 @@
 //! The directory of the session that a command line names, found before anything of a directory is read.
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{CliError, warn};
 use super::start::{follow_moved, paths, working_directory};
 use crate::app::{session_directory, view_directory};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// The options with the directory of the session that is resumed: its pending changes belong there, whatever the directory
 /// is that placet was started in.
 pub(super) fn in_session_directory(options: &Options) -> Result<Options, CliError> {
-    let named = options.resume.as_deref().filter(|prefix| !prefix.is_empty());
-    if named.is_none() && !options.continue_last {
+    let named = options.session.resume.as_deref().filter(|prefix| !prefix.is_empty());
+    if named.is_none() && !options.session.continue_last {
         return Ok(options.clone());
     }
     let (state, here) = (paths()?.state, working_directory(options)?);

@@ -2,9 +2,9 @@
 
 use super::apply_progress;
 use super::apply_question::check_env;
-use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_applied};
 use super::git_diff::{self, MOST};
+use super::options::Options;
 use super::report::{self, CliError, UNDO, warn};
 use super::review_args::ReviewArgs;
 use super::review_screen::{leave, shown};
@@ -68,7 +68,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     let memory =
         start::paths()?.state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let mut review = Review::new(&title, ReviewSubject::Patch, files);
-    review.output = args.output.as_deref().map(visible::path);
+    review.task.output = args.output.as_deref().map(visible::path);
     let Some((review, outcome)) = shown(
         args,
         &app,
@@ -186,8 +186,8 @@ fn reviewed(
         warn("nothing is pending");
         return Ok(PendingReview::default());
     };
-    (review.program, review.opened_from) = (opened.program, opened.opened_from);
-    review.advice = opened.elsewhere;
+    (review.task.program, review.task.opened_from) = (opened.program, opened.opened_from);
+    review.footer.advice = opened.elsewhere;
     let blaming = view.clone();
     let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
     let env = check_env(app, workspace).ok_or_else(|| CliError::new("there is no view"))?;

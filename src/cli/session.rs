@@ -1,6 +1,6 @@
 //! `placet session`: lists, shows, renames, exports and deletes the stored conversations.
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
 use super::session_args::{ExportFormat, SessionCommand};
 use super::start::{self, StartedFor};

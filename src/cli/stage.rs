@@ -63,7 +63,7 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
     let memory =
         start::paths()?.state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let mut review = Review::new(title, subject, files);
-    review.output = args.output.as_deref().map(visible::path);
+    review.task.output = args.output.as_deref().map(visible::path);
     let blame = Arc::new(|_: &Path| Err(std::io::Error::other("it is a difference of git")));
     let Some((review, outcome)) = shown(args, app, review, memory, blame, None)? else {
         return Ok(report::DONE);
@@ -100,7 +100,7 @@ fn refuse_filtered(cwd: &Path, changed: &[PathBuf], files: &mut [ReviewFile]) ->
 }
 
 fn stage(cwd: &Path, review: &Review, sections: &[&[u8]]) -> Result<(), CliError> {
-    let direction = match review.subject {
+    let direction = match review.task.subject {
         ReviewSubject::Stage => IndexDirection::Stage,
         ReviewSubject::Unstage => IndexDirection::Unstage,
         ReviewSubject::Pending | ReviewSubject::Patch | ReviewSubject::Compare => return Ok(()),

@@ -1,10 +1,12 @@
 //! What every subcommand begins with: the settings, the application, the runtime.
 
-use super::args::Options;
 use super::log_file;
+use super::options::Options;
 use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
-use crate::config::{AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, TrustStore};
+use crate::config::{
+    AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, SettingsLayer, TrustStore,
+};
 use crate::permission::Mode;
 use crate::text::{count, visible};
 use crate::ui::term;
@@ -33,7 +35,7 @@ pub(super) enum StartedFor {
 
 /// Reads the settings and builds the application. Mistakes in the settings are reported and do not stop placet.
 pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
-    let paths = match &options.tour {
+    let paths = match &options.own.tour {
         Some(dir) => {
             let [state, data, cache] = ["state", "data", "cache"].map(|name| dir.join(name));
             AppDirs { audit_guards: state.clone(), state, data, cache, ..paths()? }
@@ -45,7 +47,7 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     follow_moved(&paths.state, &cwd);
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
-    if options.tour.is_some() {
+    if options.own.tour.is_some() {
         // The tour shows placet alone: no server, hook, rule or provider of the person has a part in it.
         let is_look = |name: &str| name.starts_with("ui.") || name.starts_with("keys.");
         for layer in [&mut sources.user, &mut sources.environment] {
@@ -54,48 +56,15 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
         }
     }
     // In read mode there is never anything that `--apply` could apply.
-    if started == StartedFor::Shell || options.apply {
+    if started == StartedFor::Shell || options.changes.apply {
         sources.defaults.default_of("mode", Mode::Ask.name());
     }
-    let flags = &mut sources.flags;
-    for (key, value, flag) in [
-        ("mode", &options.mode, "--mode"),
-        ("provider", &options.provider, "--provider"),
-        ("model", &options.model, "--model"),
-        ("base_url", &options.base_url, "--base-url"),
-        ("tools.dialect", &options.dialect, "--dialect"),
-        ("append_system_prompt", &options.append_system_prompt, "--append-system-prompt"),
-    ] {
-        if let Some(value) = value {
-            flags.flag(key, value, flag);
-        }
-    }
     // An empty setting is the default; an empty word of the command line is a variable that is not set.
-    if options.base_url.as_deref() == Some("") {
+    if options.answerer.base_url.as_deref() == Some("") {
         return Err(CliError::usage("`--base-url` is empty"));
     }
-    if options.no_stream {
-        flags.flag("stream", "false", "--no-stream");
-    }
-    if options.dry_run && options.mode.is_none() {
-        flags.flag("mode", "ask", "--dry-run");
-    }
-    if let Some(most) = options.max_turns {
-        flags.flag("max_turns", &most.to_string(), "--max-turns");
-    }
-    flags.flag_list("permission.allow", &options.allow, "--allow");
-    flags.flag_list("permission.deny", &options.deny, "--deny");
-    let accessible = std::env::var("ACCESSIBLE").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
-    if options.linear {
-        flags.flag("ui.linear", "true", "--linear");
-    } else if accessible {
-        flags.flag("ui.linear", "true", "ACCESSIBLE");
-    } else if term::is_dumb() {
-        flags.flag("ui.linear", "true", "TERM=dumb");
-    }
-    for assignment in &options.set {
-        flags.set(assignment);
-    }
+    let flags = &mut sources.flags;
+    set_flags(flags, options);
     // A mistake on the command line is a usage error. A mistake in a file is reported, and the rest of the file
     // applies.
     if let Some(problem) = flags.problems.first() {
@@ -111,23 +80,18 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     let request = app::LaunchOptions {
         cwd,
         add_dirs: options.add_dir.clone(),
-        record: options.record.clone(),
-        replay: options.replay.clone(),
+        record: options.recording.record.clone(),
+        replay: options.recording.replay.clone(),
         supervisor: None,
         flags,
         project: with,
     };
     let app = App::new(config, paths, request)?;
-    if options.dry_run && app.mode.load() > Mode::Ask {
+    if options.changes.dry_run && app.mode.load() > Mode::Ask {
         return Err(CliError::usage("--dry-run needs read or ask mode"));
     }
-    if let Some(most) = options.mode_at_most.as_deref().and_then(Mode::parse) {
-        // The strictest permitted mode where the settings permit none that is as strict.
-        let narrower = app.mode.permitted().iter().copied().filter(|mode| *mode <= most).max();
-        let narrowest = app.mode.permitted().iter().copied().min();
-        if let Some(mode) = narrower.or(narrowest).filter(|_| app.mode.load() > most) {
-            app.mode.store(mode);
-        }
+    if let Some(most) = options.own.mode_at_most.as_deref().and_then(Mode::parse) {
+        narrow_mode(&app, most);
     }
     match app.recover() {
         None => {}
@@ -142,6 +106,54 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     }
     print_problems(app.config.problems.get(told..).unwrap_or_default());
     Ok(LoadedApp { app, untrusted })
+}
+
+/// What the options say of settings.
+fn set_flags(flags: &mut SettingsLayer, options: &Options) {
+    let (answerer, settings) = (&options.answerer, &options.settings);
+    for (key, value, flag) in [
+        ("mode", &options.mode, "--mode"),
+        ("provider", &answerer.provider, "--provider"),
+        ("model", &answerer.model, "--model"),
+        ("base_url", &answerer.base_url, "--base-url"),
+        ("tools.dialect", &answerer.dialect, "--dialect"),
+        ("append_system_prompt", &settings.append_system_prompt, "--append-system-prompt"),
+    ] {
+        if let Some(value) = value {
+            flags.flag(key, value, flag);
+        }
+    }
+    if answerer.no_stream {
+        flags.flag("stream", "false", "--no-stream");
+    }
+    if options.changes.dry_run && options.mode.is_none() {
+        flags.flag("mode", "ask", "--dry-run");
+    }
+    if let Some(most) = settings.max_turns {
+        flags.flag("max_turns", &most.to_string(), "--max-turns");
+    }
+    flags.flag_list("permission.allow", &settings.allow, "--allow");
+    flags.flag_list("permission.deny", &settings.deny, "--deny");
+    let accessible = std::env::var("ACCESSIBLE").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+    if options.linear {
+        flags.flag("ui.linear", "true", "--linear");
+    } else if accessible {
+        flags.flag("ui.linear", "true", "ACCESSIBLE");
+    } else if term::is_dumb() {
+        flags.flag("ui.linear", "true", "TERM=dumb");
+    }
+    for assignment in &settings.set {
+        flags.set(assignment);
+    }
+}
+
+/// The strictest permitted mode where the settings permit none as strict as `most`.
+fn narrow_mode(app: &App, most: Mode) {
+    let narrower = app.mode.permitted().iter().copied().filter(|mode| *mode <= most).max();
+    let narrowest = app.mode.permitted().iter().copied().min();
+    if let Some(mode) = narrower.or(narrowest).filter(|_| app.mode.load() > most) {
+        app.mode.store(mode);
+    }
 }
 
 /// Sessions of a directory that was moved here follow it before anything is read.

@@ -1,6 +1,7 @@
 //! `placet theme`: the themes there are, and a sample of one. It changes no setting.
 
-use super::args::{Options, ThemeCommand};
+use super::args::ThemeCommand;
+use super::options::Options;
 use super::report::{self, CliError, print, print_styled, warn};
 use super::start;
 use crate::config::ColorSetting;

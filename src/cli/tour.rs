@@ -1,7 +1,7 @@
 //! `placet tour`: a project in a temporary directory, a shell in it, and nothing of either afterwards.
 
-use super::args::Options;
 use super::conversation;
+use super::options::{AnswererOptions, Options, OwnOptions, SettingOptions};
 use super::report::{CliError, warn};
 use crate::private;
 use crate::repl;
@@ -23,14 +23,17 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     }
     let options = Options {
         cwd: Some(project),
-        provider: Some("offline".into()),
         mode: Some("ask".into()),
-        dialect: Some("native".into()),
+        answerer: AnswererOptions {
+            provider: Some("offline".into()),
+            dialect: Some("native".into()),
+            ..AnswererOptions::default()
+        },
         no_project: true,
         // Sessions, history and the cache of the tour go with it.
-        tour: Some(home),
+        own: OwnOptions { tour: Some(home), ..OwnOptions::default() },
         linear: options.linear,
-        set: options.set.clone(),
+        settings: SettingOptions { set: options.settings.set.clone(), ..SettingOptions::default() },
         ..Options::default()
     };
     let code = conversation::converse(None, &options)?;

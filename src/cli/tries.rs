@@ -1,7 +1,7 @@
 //! `placet try`: the attempts of a directory, from the command line.
 
-use super::args::Options;
 use super::changes::report_outcome;
+use super::options::Options;
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::session_selector::{opened, session_of};
 use super::start;

@@ -1,6 +1,6 @@
 //! `placet usage`: what was spent, by day and model, over all sessions.
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, print, print_list};
 use super::start;
 use crate::provider::catalog::Money;

@@ -27,6 +27,7 @@ use crate::text::visible;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background, terminal_name};
 use crate::ui::{Theme, reclaim, term};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -107,16 +108,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let base = term::BaseMode::enter()?;
     let (mut notes, of_model) = (Vec::new(), answerer.note.clone());
     notes.extend(no_theme.map(|why| format!("{why}; `auto` is used")));
-    let store = match SessionStore::open(&app.dirs.state) {
-        Ok((store, told)) => {
-            notes.extend(told);
-            Some(store)
-        }
-        Err(e) => {
-            notes.push(format!("conversations are not saved: {e}"));
-            None
-        }
-    };
+    let store = open_store(&app.dirs.state, &mut notes);
     let (unsent, left) = UnsentInput::open(store.as_ref(), app.cwd());
     let (signals, wrong) = TerminalStatus::new(app, &theme, variable);
     notes.extend(wrong);
@@ -185,20 +177,40 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         Some(_) => 0,
         None => shell.rounds(opening.prompt, left)?,
     };
-    jobs::stop(&shell.context);
-    let (mut said, mut servers) = (Vec::new(), shell.context.app.tools.servers);
-    if let Some(agent) = &shell.context.conversation.agent {
-        said = runtime.block_on(agent.end_session("prompt_input_exit"));
-        servers = &agent.env().servers;
-    }
-    said.extend(runtime.block_on(servers.end_logins()));
-    said.iter().for_each(|words| shell.context.output.note(words));
+    shell.end_services();
     answering_decoder::drain(answering_decoder::PATIENCE);
     drop(base);
     Ok(ShellEnd { code, next: shell.context.directory.next.take() })
 }
 
+/// Where no session can be stored, the shell runs all the same.
+fn open_store(state: &Path, notes: &mut Vec<String>) -> Option<SessionStore> {
+    match SessionStore::open(state) {
+        Ok((store, told)) => {
+            notes.extend(told);
+            Some(store)
+        }
+        Err(e) => {
+            notes.push(format!("conversations are not saved: {e}"));
+            None
+        }
+    }
+}
+
 impl Shell<'_> {
+    /// Ends what runs beside the conversation.
+    fn end_services(&self) {
+        jobs::stop(&self.context);
+        let runtime = self.context.runtime;
+        let (mut said, mut servers) = (Vec::new(), self.context.app.tools.servers);
+        if let Some(agent) = &self.context.conversation.agent {
+            said = runtime.block_on(agent.end_session("prompt_input_exit"));
+            servers = &agent.env().servers;
+        }
+        said.extend(runtime.block_on(servers.end_logins()));
+        said.iter().for_each(|words| self.context.output.note(words));
+    }
+
     /// Takes up what the command line asked for, and what an earlier session left.
     fn begin(&mut self, resume: &ResumeTarget) -> Result<(), ReplError> {
         let context = &mut self.context;

@@ -12,10 +12,9 @@ use crate::agent::{
     ask_about_pending, pending_words,
 };
 use crate::audit::AuditKind;
-use crate::config::MotionSetting;
 use crate::permission::{Mode, Taint};
 use crate::tools::{ToolContext, todos_in};
-use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
+use crate::ui::turn_pane::{self, TurnDisplay, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use crate::workspace::{LayerKind, View, Workspace};
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -35,10 +34,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         window: agent.usable_window(),
         usage,
         prompt_tokens,
-        fold: config.settings().ui.fold_lines,
-        wrap: config.settings().ui.wrap,
-        applied: config.settings().ui.applied,
-        motion: config.settings().ui.motion != MotionSetting::None,
+        display: TurnDisplay::of(&config.settings().ui),
         grants,
         taint,
         expanded,

@@ -4,6 +4,7 @@ use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{ApprovalReply, CallInterceptors, TurnEnding, TurnEvent};
+use placet::config::HookSettings;
 use placet::hooks::{
     Hook, HookAction, HookContext, HookEnvironment, HookError, HookPoint, HookSet, HookSource, HookSpec,
 };
@@ -249,11 +250,20 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
     place.call("list_directory", &json!({}), &[]).code(0);
 }
 
+/// The hook with something else in its table.
+pub(super) fn with(mut spec: HookSpec, change: impl FnOnce(&mut HookSettings)) -> HookSpec {
+    change(&mut spec.settings);
+    spec
+}
+
 fn spec(name: &str, priority: u64) -> HookSpec {
     HookSpec {
         name: name.into(),
-        point: "PRE_TOOL_CALL".into(),
-        priority: Some(priority),
+        settings: HookSettings {
+            point: "PRE_TOOL_CALL".into(),
+            priority: Some(priority),
+            ..HookSettings::default()
+        },
         ..HookSpec::default()
     }
 }
@@ -277,10 +287,10 @@ fn the_highest_priority_is_asked_first_and_the_first_that_matches_decides() {
     let hook = |name: &str, priority, word: &str| {
         let spec = spec(name, priority);
         match word {
-            "deny" => HookSpec { deny: any(), ..spec },
-            "ask" => HookSpec { ask: any(), ..spec },
-            "miss" => HookSpec { deny: Some("nowhere".into()), ..spec },
-            _ => HookSpec { allow: any(), ..spec },
+            "deny" => with(spec, |s| s.deny = any()),
+            "ask" => with(spec, |s| s.ask = any()),
+            "miss" => with(spec, |s| s.deny = Some("nowhere".into())),
+            _ => with(spec, |s| s.allow = any()),
         }
     };
     let foreign = |spec: HookSpec| HookSpec { source: HookSource::Project, ..spec };
@@ -308,17 +318,35 @@ fn a_hook_may_look_at_an_argument_at_the_tool_and_at_the_context() {
         session_taint: "INTERNAL".into(),
         ..HookContext::default()
     };
-    let base = || HookSpec { deny: Some(String::new()), ..spec("h", 1) };
+    let base = || with(spec("h", 1), |s| s.deny = Some(String::new()));
     let when = |key: &str, value: &str| vec![(key.to_string(), value.to_string())];
     for (spec, word) in [
-        (HookSpec { tool: Some("run_*".into()), ..base() }, "BLOCK"),
-        (HookSpec { tool: Some("read_*".into()), ..base() }, "ALLOW"),
-        (HookSpec { argument: Some("command".into()), deny: Some("^ls".into()), ..base() }, "BLOCK"),
-        (HookSpec { argument: Some("path".into()), deny: Some("".into()), ..base() }, "ALLOW"),
-        (HookSpec { argument: Some("deep.er".into()), deny: Some("^3$".into()), ..base() }, "BLOCK"),
-        (HookSpec { when: when("session_taint", "INTERNAL"), ..base() }, "BLOCK"),
-        (HookSpec { when: when("session_taint", "PUBLIC"), ..base() }, "ALLOW"),
-        (HookSpec { when: when("write_down_violation", "true"), ..base() }, "ALLOW"),
+        (with(base(), |s| s.tool = Some("run_*".into())), "BLOCK"),
+        (with(base(), |s| s.tool = Some("read_*".into())), "ALLOW"),
+        (
+            with(base(), |s| {
+                s.argument = Some("command".into());
+                s.deny = Some("^ls".into());
+            }),
+            "BLOCK",
+        ),
+        (
+            with(base(), |s| {
+                s.argument = Some("path".into());
+                s.deny = Some("".into());
+            }),
+            "ALLOW",
+        ),
+        (
+            with(base(), |s| {
+                s.argument = Some("deep.er".into());
+                s.deny = Some("^3$".into());
+            }),
+            "BLOCK",
+        ),
+        (with(base(), |s| s.when = when("session_taint", "INTERNAL")), "BLOCK"),
+        (with(base(), |s| s.when = when("session_taint", "PUBLIC")), "ALLOW"),
+        (with(base(), |s| s.when = when("write_down_violation", "true")), "ALLOW"),
     ] {
         assert_eq!(decided(vec![spec.clone()], context(), HookPoint::PreToolCall).1, word, "{spec:?}");
     }
@@ -327,14 +355,18 @@ fn a_hook_may_look_at_an_argument_at_the_tool_and_at_the_context() {
 
 #[test]
 fn redactions_add_up_and_what_blocks_afterwards_sees_what_they_left() {
-    let redact = |pattern: &str| HookSpec {
-        point: "PRE_OUTPUT".into(),
-        redact: Some(pattern.into()),
-        with: Some("-".into()),
-        ..spec(pattern, 9)
+    let redact = |pattern: &str| {
+        with(spec(pattern, 9), |s| {
+            s.point = "PRE_OUTPUT".into();
+            s.redact = Some(pattern.into());
+            s.with = Some("-".into());
+        })
     };
     let context = HookContext { text: Some("one two".into()), ..HookContext::default() };
-    let deny = HookSpec { point: "PRE_OUTPUT".into(), deny: Some("two".into()), ..spec("deny", 1) };
+    let deny = with(spec("deny", 1), |s| {
+        s.point = "PRE_OUTPUT".into();
+        s.deny = Some("two".into());
+    });
     let hooks = vec![redact("one"), redact("two"), deny];
     let parsed = hooks.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -346,7 +378,10 @@ fn redactions_add_up_and_what_blocks_afterwards_sees_what_they_left() {
 
 #[test]
 fn a_hook_with_two_effects_is_none() {
-    let both = HookSpec { deny: Some("a".into()), ask: Some("b".into()), ..spec("both", 1) };
+    let both = with(spec("both", 1), |s| {
+        s.deny = Some("a".into());
+        s.ask = Some("b".into());
+    });
     assert_eq!(Hook::parse(both).err(), Some(HookError::Effect { hook: "both".into() }));
 }
 
@@ -364,8 +399,10 @@ fn talk(hooks: Vec<HookSpec>) -> Talk {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
     for (reply, ran) in [(ApprovalReply::Yes, 1), (ApprovalReply::No(String::new()), 0)] {
-        let ask =
-            HookSpec { ask: Some(String::new()), reason: Some("look first".into()), ..spec("careful", 1) };
+        let ask = with(spec("careful", 1), |s| {
+            s.ask = Some(String::new());
+            s.reason = Some("look first".into());
+        });
         let talk = talk(vec![ask]);
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", r#"{"name":"p"}"#)]));
         talk.server.push(talk.wire.reply(&[Say::Text("done")]));
@@ -386,7 +423,10 @@ async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_is_held_back_until_hooks_have_seen_all_of_it() {
-    let redact = HookSpec { point: "PRE_OUTPUT".into(), redact: Some("se.ret".into()), ..spec("late", 1) };
+    let redact = with(spec("late", 1), |s| {
+        s.point = "PRE_OUTPUT".into();
+        s.redact = Some("se.ret".into());
+    });
     let talk = talk(vec![redact]);
     talk.server.push(talk.wire.reply(&[Say::Text("the secret is out")]));
     let mut shown = Vec::new();

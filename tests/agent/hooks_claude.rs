@@ -1,9 +1,11 @@
 //! Hooks in the format of Claude Code, through the program: what its programs read, and what their answers do.
 
+use super::hooks::with;
 use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{CallInterceptors, TurnEnding};
+use placet::config::HookSettings;
 use placet::hooks::{Hook, HookEnvironment, HookSet, HookSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -142,9 +144,12 @@ fn talk(hooks: Vec<HookSpec>) -> Talk {
 fn of(event: &str, format: &str) -> HookSpec {
     HookSpec {
         name: format!("h-{event}"),
-        point: event.into(),
-        format: Some(format.into()),
-        command: Some("true".into()),
+        settings: HookSettings {
+            point: event.into(),
+            format: Some(format.into()),
+            command: Some("true".into()),
+            ..HookSettings::default()
+        },
         ..HookSpec::default()
     }
 }
@@ -155,13 +160,14 @@ fn hooks_that_cannot_be_read_are_named() {
     assert_eq!(parse(of("Stop", "claude")), "");
     assert!(parse(of("Stopp", "claude")).contains("the events of the format `claude` are PreToolUse"));
     assert!(parse(of("Stop", "codex")).contains("unknown format `codex`"));
-    assert!(parse(HookSpec { deny: Some("x".into()), ..of("Stop", "claude") }).contains("it takes only"));
+    assert!(parse(with(of("Stop", "claude"), |s| s.deny = Some("x".into()))).contains("it takes only"));
+    assert!(parse(with(of("Stop", "claude"), |s| s.matcher = Some("(".into()))).contains("invalid pattern"));
     assert!(
-        parse(HookSpec { matcher: Some("(".into()), ..of("Stop", "claude") }).contains("invalid pattern")
-    );
-    assert!(
-        parse(HookSpec { format: None, matcher: Some("x".into()), ..of("PRE_OUTPUT", "") })
-            .contains("matcher")
+        parse(with(of("PRE_OUTPUT", ""), |s| {
+            s.format = None;
+            s.matcher = Some("x".into());
+        }))
+        .contains("matcher")
     );
 }
 
@@ -170,9 +176,10 @@ fn hooks_that_cannot_be_read_are_named() {
 async fn the_events_of_a_conversation_are_those_of_claude_code() {
     let dir = tempfile::tempdir().unwrap();
     let (log, mark) = (dir.path().join("events"), dir.path().join("once"));
-    let hook = |event: &str, body: &str| HookSpec {
-        command: Some(format!("cat >> '{0}'; echo >> '{0}'; {body}", log.display())),
-        ..of(event, "claude")
+    let hook = |event: &str, body: &str| {
+        with(of(event, "claude"), |s| {
+            s.command = Some(format!("cat >> '{0}'; echo >> '{0}'; {body}", log.display()))
+        })
     };
     let once = format!(
         "if [ -e '{0}' ]; then exit 0; fi; touch '{0}'; echo check the tests >&2; exit 2",

@@ -450,7 +450,7 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
             review.files.iter().map(|f| (f.name.as_str(), f.letter, f.units())).collect();
         assert_eq!(named, [("new.txt", 'R', 2)]);
         assert!(review.files[0].facts[0].starts_with("renamed from old.txt"), "{:?}", review.files[0].facts);
-        assert_eq!((review.line_counts, review.files[0].counts()), ((1, 2), Some((1, 2))));
+        assert_eq!((review.task.line_counts, review.files[0].counts()), ((1, 2), Some((1, 2))));
         (bench, review)
     };
     let names = |bench: &Bench| tree(bench).into_keys().collect::<Vec<_>>();

@@ -60,8 +60,9 @@ pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
-    CommitFact, GitOperation, HeadFact, HiddenPaths, IndexFact, ObjectFact, OperationFact, OperationState,
-    PathChange, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, WorktreeFact,
+    CommitFact, GitOperation, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact,
+    OperationState, PathChange, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
+    WorktreeFact,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};

@@ -21,7 +21,7 @@ mod write;
 
 pub(super) use args::ImportArgs;
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, print, warn};
 use super::{approvals, start};
 use crate::config::home_dir;

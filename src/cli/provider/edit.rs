@@ -2,7 +2,7 @@
 //! including comments and blank lines. placet replaces the file in one step or not at all, and never writes an API key
 //! into it.
 
-use super::super::args::Options;
+use super::super::options::Options;
 use super::super::report::{self, CliError, print, warn};
 use super::super::settings_file;
 use super::super::start;
@@ -32,11 +32,11 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
             CliError::from(AppError::Provider { name: like.clone(), near: near.map(String::from) })
         })?),
     };
-    if preset.is_none_or(|p| p.base_url.is_empty()) && options.base_url.is_none() {
+    if preset.is_none_or(|p| p.base_url.is_empty()) && options.answerer.base_url.is_none() {
         return Err(CliError::usage(format!("no base URL for `{name}`"))
             .hint("pass --base-url https://..., up to and including /v1"));
     }
-    if let Some(url) = &options.base_url
+    if let Some(url) = &options.answerer.base_url
         && base_url_problem(url).is_some()
     {
         return Err(CliError::usage(format!("invalid base URL `{url}`"))
@@ -58,8 +58,8 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
     let mut table = Table::new();
     let given = [
         ("preset", new.preset.as_deref()),
-        ("base_url", options.base_url.as_deref()),
-        ("model", options.model.as_deref()),
+        ("base_url", options.answerer.base_url.as_deref()),
+        ("model", options.answerer.model.as_deref()),
         ("key_env", new.key_env.as_deref()),
     ];
     for (key, text) in given {

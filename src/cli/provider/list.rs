@@ -1,6 +1,6 @@
 //! The tables: providers with their keys, and the models of one. A key itself is never shown.
 
-use super::super::args::Options;
+use super::super::options::Options;
 use super::super::report::{self, CliError, print, print_list};
 use super::super::start;
 use super::ProviderOutputFormat;

@@ -8,7 +8,8 @@ mod test_calls;
 
 use shared::{ProviderOutputFormat, load, named};
 
-use super::args::{Options, ProviderCommand};
+use super::args::ProviderCommand;
+use super::options::Options;
 use super::report::CliError;
 
 pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, CliError> {

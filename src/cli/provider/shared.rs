@@ -1,6 +1,6 @@
 //! What the subcommands share: the form of the output, and the settings that are listed.
 
-use super::super::args::Options;
+use super::super::options::Options;
 use super::super::report::CliError;
 use super::super::start;
 use crate::app::App;

@@ -1,6 +1,6 @@
 //! `placet provider test`: tiny real calls, and what came of each.
 
-use super::super::args::Options;
+use super::super::options::Options;
 use super::super::report::{self, CliError, print, print_foreign};
 use super::super::start;
 use super::ProviderOutputFormat;
@@ -21,7 +21,7 @@ pub(super) fn test(
 ) -> Result<u8, CliError> {
     let app = super::load(options)?;
     let server = super::named(&app, name)?;
-    let model = options.model.clone().or_else(|| app.config.settings().conversation.model.clone());
+    let model = options.answerer.model.clone().or_else(|| app.config.settings().conversation.model.clone());
     let model = model
         .or_else(|| server.preset.default_model.clone())
         .ok_or_else(|| CliError::from(crate::app::AppError::Model(server.name.clone())))?;

@@ -27,7 +27,7 @@ pub(super) use early::start as start_early;
 pub(super) use registry::{list as list_running, stop as stop_running};
 pub(super) use running_page::page as show_running;
 
-use super::args::{Options, OutputFormat};
+use super::options::{Options, OutputFormat};
 use super::report::{CliError, warn};
 use super::start;
 use super::terminal_run::ContinuedTerminal;

@@ -5,7 +5,7 @@
 
 use super::registry::{self, RunningProgram};
 use crate::app::App;
-use crate::cli::args::Options;
+use crate::cli::options::Options;
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::terminal_run::{CHANGES, PageFacts};
 use crate::cli::{screen, start};

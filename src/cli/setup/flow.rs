@@ -5,7 +5,7 @@ use super::candidates::{Candidate, host};
 use super::check::{CheckOutcome, check, explained};
 use super::pages;
 use super::plan::{KeyChoice, KeyPlace, SetupAnswers, plan};
-use super::state::{AfterFailure, KeyWay, SetupState, SetupStep};
+use super::state::{AfterFailure, CheckedServer, KeyWay, SetupState, SetupStep};
 use super::write::{SetupFiles, SetupWriteError, write};
 use crate::app::configured_provider::{self, ConfiguredProvider};
 use crate::app::model_selection::KeyStatus;
@@ -109,7 +109,7 @@ impl<'a> SetupFlow<'a> {
 
     fn choose_provider(&mut self, at: usize) {
         let Some((candidate, _)) = self.state.candidates.get(at) else { return };
-        (self.state.address, self.state.key, self.state.checked) = (None, None, "");
+        (self.state.address, self.state.key, self.state.found.key) = (None, None, "");
         match candidate {
             Candidate::New => {
                 (self.state.server, self.state.is_new) = (None, true);
@@ -232,15 +232,15 @@ impl<'a> SetupFlow<'a> {
         match outcome {
             CheckOutcome::Models(models) => {
                 // A server that needs no key lists its models to any key.
-                self.state.checked = match &self.state.key {
+                self.state.found.key = match &self.state.key {
                     Some(KeyChoice::NoKey) => "",
                     _ => "the server accepts the key",
                 };
-                self.state.models = models;
+                self.state.found.models = models;
                 self.after_check();
             }
             CheckOutcome::NoList(why) => {
-                (self.state.checked, self.state.models) = ("not checked", Vec::new());
+                self.state.found = CheckedServer::unchecked();
                 self.after_check();
                 self.page.lines.insert(0, (why, "notice"));
             }
@@ -289,7 +289,7 @@ impl<'a> SetupFlow<'a> {
     }
 
     fn ask_model(&mut self) {
-        self.go(if self.state.models.is_empty() { SetupStep::TypeModel } else { SetupStep::Model });
+        self.go(if self.state.found.models.is_empty() { SetupStep::TypeModel } else { SetupStep::Model });
     }
 
     fn take_failure(&mut self, at: usize) {
@@ -302,7 +302,7 @@ impl<'a> SetupFlow<'a> {
             Some(AfterFailure::OtherKey) => self.back_to(SetupStep::Key),
             Some(AfterFailure::OtherAddress) => self.ask_address(),
             Some(AfterFailure::Unchecked) => {
-                (self.state.checked, self.state.models) = ("not checked", Vec::new());
+                self.state.found = CheckedServer::unchecked();
                 self.after_check();
             }
             None => {}

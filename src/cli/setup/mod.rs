@@ -13,7 +13,7 @@ mod plan;
 mod state;
 mod write;
 
-use super::args::Options;
+use super::options::Options;
 use super::report::{self, CliError, warn};
 use super::screen;
 use super::settings_file;

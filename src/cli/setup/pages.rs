@@ -119,7 +119,7 @@ pub(super) fn answered(state: &SetupState<'_>, step: SetupStep) -> Option<(&'sta
                 (SetupStep::NameCommand, KeyChoice::Command(line)) => format!("printed by `{line}`"),
                 _ => return None,
             };
-            match state.checked {
+            match state.found.key {
                 "" => ("key", words),
                 checked => ("key", format!("{words} · {checked}")),
             }
@@ -202,7 +202,7 @@ fn place_words(state: &SetupState<'_>) -> String {
 pub(super) fn ordered_models<'f>(state: &'f SetupState<'_>) -> Vec<&'f str> {
     let Some(server) = &state.server else { return Vec::new() };
     let usual = server.preset.default_model.as_deref();
-    let mut all: Vec<&str> = state.models.iter().map(String::as_str).collect();
+    let mut all: Vec<&str> = state.found.models.iter().map(String::as_str).collect();
     all.sort_by_key(|id| (usual != Some(*id), server.entry(id).is_none()));
     all
 }

@@ -46,6 +46,21 @@ pub(super) enum AfterFailure {
     Unchecked,
 }
 
+/// What is known of the chosen server.
+#[derive(Default)]
+pub(super) struct CheckedServer {
+    /// What is known of the key, in words.
+    pub(super) key: &'static str,
+    pub(super) models: Vec<String>,
+}
+
+impl CheckedServer {
+    /// The person goes on without an answer.
+    pub(super) fn unchecked() -> CheckedServer {
+        CheckedServer { key: "not checked", models: Vec::new() }
+    }
+}
+
 pub(super) struct SetupState<'a> {
     pub(super) app: &'a App,
     pub(super) files: SetupFiles,
@@ -59,9 +74,7 @@ pub(super) struct SetupState<'a> {
     pub(super) ways: Vec<KeyWay>,
     pub(super) key: Option<KeyChoice>,
     pub(super) after_failure: Vec<AfterFailure>,
-    /// What is known of the key.
-    pub(super) checked: &'static str,
-    pub(super) models: Vec<String>,
+    pub(super) found: CheckedServer,
     pub(super) tools: Vec<KeyTool>,
     pub(super) place: KeyPlace,
     pub(super) model: Option<String>,
@@ -81,8 +94,7 @@ impl<'a> SetupState<'a> {
             ways: Vec::new(),
             key: None,
             after_failure: Vec::new(),
-            checked: "",
-            models: Vec::new(),
+            found: CheckedServer::default(),
             tools: KeyTool::found(),
             place: KeyPlace::File,
             model: None,

@@ -21,7 +21,9 @@ use crate::session::{
 use crate::text::{count, visible, width};
 use crate::ui::list::{self, PreviewArea};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
-use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, last_turn, past_turns};
+use crate::ui::turn_pane::{
+    PastConversation, PastTurnsScreen, TurnDisplay, TurnPaneStatus, last_turn, past_turns,
+};
 use crate::ui::{term, wrap};
 use ratatui::text::Line;
 use std::cell::RefCell;
@@ -212,7 +214,9 @@ fn preview(
     let (columns, rows) = (usize::from(area.width), usize::from(area.height));
     let messages = store.last_messages(row, PREVIEW_ENTRIES);
     let past = PastConversation { messages: &messages, first: 0, closing: &[] };
-    let facts = TurnPaneStatus { wrap: context.app.config.settings().ui.wrap, ..TurnPaneStatus::default() };
+    let wrap = context.app.config.settings().ui.wrap;
+    let display = TurnDisplay { wrap, ..TurnDisplay::default() };
+    let facts = TurnPaneStatus { display, ..TurnPaneStatus::default() };
     let screen = PastTurnsScreen { theme: theme.clone(), facts, columns, rows: rows / 2, is_linear: false };
     let text = past_turns(&past, &screen).lines;
     let mut end: Vec<Line<'static>> = text.iter().flat_map(|line| wrap::wrap(line, columns)).collect();

@@ -19,7 +19,7 @@ use crate::repl::start_card;
 use crate::repl::turn;
 use crate::text::visible;
 use crate::tools::ToolSet;
-use crate::ui::turn_pane::{TurnPaneSettings, TurnPaneStatus};
+use crate::ui::turn_pane::{TurnDisplay, TurnPaneSettings, TurnPaneStatus};
 use ratatui::text::Line;
 use tokio_util::sync::CancellationToken;
 
@@ -209,9 +209,7 @@ impl Shell<'_> {
         let ui = &self.context.app.config.settings().ui;
         let facts = TurnPaneStatus {
             questions_only: true,
-            fold: ui.fold_lines,
-            wrap: ui.wrap,
-            applied: ui.applied,
+            display: TurnDisplay { motion: false, ..TurnDisplay::of(ui) },
             expanded: self.expanded,
             ..TurnPaneStatus::default()
         };

@@ -35,14 +35,10 @@ pub struct RepositoryRows {
     pub commits: Vec<CommitFact>,
     /// Commits that no ref of the agent's leads to any more, and that the person's did.
     pub dropped: Vec<CommitFact>,
-    /// Commits beyond [`CommitFact`]s that are listed.
-    pub more_commits: usize,
-    pub more_dropped: usize,
+    pub unlisted: UnlistedCommits,
     pub heads: Vec<HeadFact>,
     pub index: BTreeMap<CheckoutName, Vec<IndexFact>>,
-    /// Paths in which the commits at `HEAD` differ and whose index entries stay: git shows them as staged from then on.
-    pub left_behind: BTreeMap<CheckoutName, Vec<GitName>>,
-    pub hidden: BTreeMap<CheckoutName, HiddenPaths>,
+    pub index_effects: IndexEffects,
     pub stash_added: Vec<StashFact>,
     pub stash_dropped: Vec<StashFact>,
     /// What new refs lead to that is no commit: annotated tags, and what they are about.
@@ -53,6 +49,21 @@ pub struct RepositoryRows {
     /// Submodules whose repositories appeared or went.
     pub submodules: Vec<Moved<GitName>>,
     pub not_carried: Vec<GitName>,
+}
+
+/// How many commits there are beyond the [`CommitFact`]s that are listed.
+#[derive(Clone, Copy, Debug)]
+pub struct UnlistedCommits {
+    pub new: usize,
+    pub dropped: usize,
+}
+
+/// What git shows afterwards because of index entries, and what it no longer shows.
+#[derive(Clone, Debug)]
+pub struct IndexEffects {
+    /// Paths in which the commits at `HEAD` differ and whose index entries stay: git shows them as staged from then on.
+    pub left_behind: BTreeMap<CheckoutName, Vec<GitName>>,
+    pub hidden: BTreeMap<CheckoutName, HiddenPaths>,
 }
 
 /// A `HEAD` that moves to another branch or commit.
@@ -128,8 +139,10 @@ impl RepositoryRows {
             refs,
             heads: heads.collect(),
             index: index_rows::facts(question, &log),
-            left_behind: index_rows::left_behind(question, &log),
-            hidden: index_rows::hidden(question),
+            index_effects: IndexEffects {
+                left_behind: index_rows::left_behind(question, &log),
+                hidden: index_rows::hidden(question),
+            },
             stash_added: missing(after, before),
             stash_dropped: missing(before, after),
             objects: objects::read(question, runner)?,
@@ -140,8 +153,7 @@ impl RepositoryRows {
             not_carried: question.not_carried.clone(),
             commits: log.commits,
             dropped: log.dropped,
-            more_commits: log.more_commits,
-            more_dropped: log.more_dropped,
+            unlisted: UnlistedCommits { new: log.more_commits, dropped: log.more_dropped },
         })
     }
 }

@@ -50,12 +50,7 @@ pub(super) struct CommandWrapper {
     before: usize,
     #[serde(default)]
     script: Vec<String>,
-    /// The words are one text for a shell.
-    #[serde(default)]
-    joined: bool,
-    /// Each word may be a text for a shell; the words after `:::` are arguments for it.
-    #[serde(default)]
-    each: bool,
+    shell: Option<ShellWords>,
     /// The wrapper appends a word to the command if no placeholder marks its position.
     #[serde(default)]
     adds: bool,
@@ -69,6 +64,16 @@ pub(super) struct CommandWrapper {
     carrier: WrapperConsent,
     #[cfg_attr(not(test), expect(dead_code, reason = "lines that the test of the table tries"))]
     runs: Vec<String>,
+}
+
+/// Which words are a text for a shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ShellWords {
+    /// All of them, as one text.
+    Joined,
+    /// Each of them may be one; the words after `:::` are arguments for it.
+    Each,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -194,10 +199,10 @@ impl CommandWrapper {
         {
             return Ok(());
         }
-        if self.each {
+        if self.shell == Some(ShellWords::Each) {
             return self.each(parser, segment, command);
         }
-        if self.joined && self.script(parser, segment, command)? {
+        if self.shell == Some(ShellWords::Joined) && self.script(parser, segment, command)? {
             return Ok(());
         }
         parser.run_words(segment, command.to_vec(), self.carrier())

@@ -5,6 +5,7 @@ pub use super::environment::HookEnvironment;
 use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookPoint, program};
 use globset::{Glob, GlobMatcher};
+use placet_config::HookSettings;
 use regex::Regex;
 use std::time::Duration;
 use thiserror::Error;
@@ -25,29 +26,8 @@ pub enum HookSource {
 pub struct HookSpec {
     pub name: String,
     pub source: HookSource,
-    pub point: String,
-    /// A glob over tool names; all tools, if absent.
-    pub tool: Option<String>,
-    /// The argument a pattern is compared with: `path`, `options.depth`.
-    pub argument: Option<String>,
-    /// Values of the context that must match: `session_taint` is `CONFIDENTIAL`.
-    pub when: Vec<(String, String)>,
-    pub deny: Option<String>,
-    pub ask: Option<String>,
-    pub allow: Option<String>,
-    pub redact: Option<String>,
-    /// The text that replaces redacted text: `[redacted]`.
-    pub with: Option<String>,
-    /// Texts of which none may occur in a command.
-    pub denylist: Vec<String>,
-    pub command: Option<String>,
-    /// `claude`: the point is an event of Claude Code, and the program speaks its format.
-    pub format: Option<String>,
-    /// In that format: a regular expression over its names of tools, or over what the event is about.
-    pub matcher: Option<String>,
-    pub priority: Option<u64>,
-    pub timeout_ms: Option<u64>,
-    pub reason: Option<String>,
+    /// Its table: what is missing in it has its usual value.
+    pub settings: HookSettings,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -114,61 +94,62 @@ enum HookPatternAction {
 
 impl Hook {
     pub fn parse(spec: HookSpec) -> Result<Hook, HookError> {
-        match spec.format.as_deref() {
-            Some("claude") => return Hook::of_claude(spec),
-            Some(format) => return Err(HookError::Format { format: format.into(), hook: spec.name }),
-            None if spec.matcher.is_some() => return Err(HookError::Matcher { hook: spec.name }),
+        let HookSpec { name, source, settings } = spec;
+        match settings.format.as_deref() {
+            Some("claude") => return Hook::of_claude(name, source, settings),
+            Some(format) => return Err(HookError::Format { format: format.into(), hook: name }),
+            None if settings.matcher.is_some() => return Err(HookError::Matcher { hook: name }),
             None => {}
         }
-        let point = HookPoint::parse(&spec.point).ok_or_else(|| HookError::Point {
-            hook: spec.name.clone(),
-            point: spec.point.clone(),
+        let point = HookPoint::parse(&settings.point).ok_or_else(|| HookError::Point {
+            hook: name.clone(),
+            point: settings.point.clone(),
             known: HookPoint::ALL.map(HookPoint::name).join(", "),
         })?;
-        if spec.tool.is_some() && !point.has_tool() {
-            return Err(HookError::Tool { hook: spec.name, point: point.name() });
+        if settings.tool.is_some() && !point.has_tool() {
+            return Err(HookError::Tool { hook: name, point: point.name() });
         }
         let words = HookContext::default().words(point);
-        if let Some((key, _)) = spec.when.iter().find(|(key, _)| !words.contains_key(key)) {
+        if let Some((key, _)) = settings.when.iter().find(|(key, _)| !words.contains_key(key)) {
             let known: Vec<&str> = words.keys().map(String::as_str).collect();
-            return Err(HookError::When { hook: spec.name, key: key.clone(), known: known.join(", ") });
+            return Err(HookError::When { hook: name, key: key.clone(), known: known.join(", ") });
         }
-        let bad = |reason: String| HookError::Pattern { hook: spec.name.clone(), reason };
-        let tool = spec.tool.as_deref().map(Glob::new).transpose().map_err(|e| bad(e.to_string()))?;
-        let effect = effect(&spec, point)?;
+        let bad = |reason: String| HookError::Pattern { hook: name.clone(), reason };
+        let tool = settings.tool.as_deref().map(Glob::new).transpose().map_err(|e| bad(e.to_string()))?;
+        let effect = effect(&name, &settings, point)?;
         // A list of forbidden words applies to commands unless the hook sets another argument.
         let usual = matches!(effect, HookEffect::Denylist(_)).then(|| "command".to_string());
         Ok(Hook {
             tool: tool.map(|glob| glob.compile_matcher()),
-            argument: spec.argument.or(usual),
-            when: spec.when,
+            argument: settings.argument.or(usual),
+            when: settings.when,
             effect,
-            priority: spec.priority.unwrap_or(PRIORITY),
-            reason: spec.reason.unwrap_or_default(),
-            name: spec.name,
-            source: spec.source,
+            priority: settings.priority.unwrap_or(PRIORITY),
+            reason: settings.reason.unwrap_or_default(),
+            name,
+            source,
             point,
         })
     }
 
-    fn of_claude(spec: HookSpec) -> Result<Hook, HookError> {
-        let Some(point) = claude::point_of(&spec.point) else {
+    fn of_claude(name: String, source: HookSource, settings: HookSettings) -> Result<Hook, HookError> {
+        let Some(point) = claude::point_of(&settings.point) else {
             let known = claude::event_names();
-            return Err(HookError::Event { hook: spec.name, event: spec.point, known });
+            return Err(HookError::Event { hook: name, event: settings.point, known });
         };
-        let HookSpec { name, source, command, matcher, priority, timeout_ms, .. } = spec.clone();
-        let plain = HookSpec {
-            name: name.clone(),
-            source,
-            point: spec.point.clone(),
-            format: spec.format.clone(),
+        let HookSettings { command, matcher, priority, timeout_ms, .. } = settings.clone();
+        let plain = HookSettings {
+            name: settings.name.clone(),
+            point: settings.point.clone(),
+            format: settings.format.clone(),
             command: command.clone(),
             matcher: matcher.clone(),
             priority,
             timeout_ms,
-            ..HookSpec::default()
+            line: settings.line,
+            ..HookSettings::default()
         };
-        let (Some(line), true) = (command, plain == spec) else {
+        let (Some(line), true) = (command, plain == settings) else {
             return Err(HookError::ClaudeKeys { hook: name });
         };
         let matcher = claude::matcher(matcher.as_deref().unwrap_or_default())
@@ -266,34 +247,34 @@ impl Hook {
     }
 }
 
-fn effect(spec: &HookSpec, point: HookPoint) -> Result<HookEffect, HookError> {
-    let bad = |e: regex::Error| HookError::Pattern { hook: spec.name.clone(), reason: e.to_string() };
+fn effect(name: &str, settings: &HookSettings, point: HookPoint) -> Result<HookEffect, HookError> {
+    let bad = |e: regex::Error| HookError::Pattern { hook: name.into(), reason: e.to_string() };
     let mut effects = Vec::new();
     for (pattern, then) in [
-        (&spec.deny, HookPatternAction::Deny),
-        (&spec.ask, HookPatternAction::Ask),
-        (&spec.allow, HookPatternAction::Allow),
+        (&settings.deny, HookPatternAction::Deny),
+        (&settings.ask, HookPatternAction::Ask),
+        (&settings.allow, HookPatternAction::Allow),
     ] {
         if let Some(pattern) = pattern {
             effects.push(HookEffect::Pattern { pattern: Regex::new(pattern).map_err(bad)?, then });
         }
     }
-    if !spec.denylist.is_empty() {
-        effects.push(HookEffect::Denylist(spec.denylist.clone()));
+    if !settings.denylist.is_empty() {
+        effects.push(HookEffect::Denylist(settings.denylist.clone()));
     }
-    if let Some(pattern) = &spec.redact {
+    if let Some(pattern) = &settings.redact {
         if !point.can_redact() {
-            return Err(HookError::Redacts { hook: spec.name.clone(), point: point.name() });
+            return Err(HookError::Redacts { hook: name.into(), point: point.name() });
         }
-        let with = spec.with.as_deref().unwrap_or("[redacted]");
+        let with = settings.with.as_deref().unwrap_or("[redacted]");
         effects.push(HookEffect::Redact(HookRedaction::new(pattern, with).map_err(bad)?));
     }
-    if let Some(line) = &spec.command {
-        let timeout = spec.timeout_ms.map_or(TIMEOUT, Duration::from_millis);
+    if let Some(line) = &settings.command {
+        let timeout = settings.timeout_ms.map_or(TIMEOUT, Duration::from_millis);
         effects.push(HookEffect::Program { line: line.clone(), timeout });
     }
     match (effects.pop(), effects.is_empty()) {
         (Some(effect), true) => Ok(effect),
-        _ => Err(HookError::Effect { hook: spec.name.clone() }),
+        _ => Err(HookError::Effect { hook: name.into() }),
     }
 }

@@ -16,18 +16,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Picker<'_> {
     /// Lists what there is and takes what is answered, until something is taken or nothing is wanted.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
-        self.ask();
+        self.search.ask();
         let mut from = 0;
         loop {
             self.wait();
-            if let Some(failure) = self.failure.take() {
+            if let Some(failure) = self.search.failure.take() {
                 talk.say(&failure.to_string());
             }
             self.list_page(talk, from);
-            let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
+            let more = if from + PAGE < self.search.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
             let scope =
-                self.next_scope().map(|scope| format!(", `all` for {}", scope.name)).unwrap_or_default();
+                self.scopes.next().map(|scope| format!(", `all` for {}", scope.name)).unwrap_or_default();
             let question = format!("{which}, words to search{more}{scope}, or Enter to leave: ");
             let Some(answer) = talk.ask(&question) else { return };
             let answer = answer.trim();
@@ -39,7 +39,7 @@ impl Picker<'_> {
                 continue;
             }
             if answer == "all" && !scope.is_empty() {
-                self.next_scope();
+                self.scopes.next();
                 from = 0;
                 continue;
             }
@@ -52,8 +52,8 @@ impl Picker<'_> {
                     talk.say(&format!("no {word}; `/{word}` searches for it"))
                 }
                 None => {
-                    self.query.set(answer.strip_prefix('/').unwrap_or(answer));
-                    self.ask();
+                    self.search.query.set(answer.strip_prefix('/').unwrap_or(answer));
+                    self.search.ask();
                     from = 0;
                 }
             }
@@ -63,22 +63,22 @@ impl Picker<'_> {
     /// Until what matches is known.
     fn wait(&mut self) {
         let until = Instant::now() + PATIENCE;
-        while (self.feed.is_busy() || !self.ranked.is_done) && Instant::now() < until {
-            self.take_ranked();
+        while (self.search.is_busy()) && Instant::now() < until {
+            self.search.take_ranked();
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
     fn list_page(&self, talk: &mut dyn LineUi, from: usize) {
-        let (matched, total) = (self.ranked.matched, self.ranked.total);
-        let wanted = sanitize::line(self.query.text());
-        let counted = match (self.query.is_empty(), matched) {
+        let (matched, total) = (self.search.ranked.matched, self.search.ranked.total);
+        let wanted = sanitize::line(self.search.query.text());
+        let counted = match (self.search.query.is_empty(), matched) {
             (true, _) => total.to_string(),
             (false, 0) => format!("none of {total} matches {wanted}"),
             (false, _) => format!("{matched} of {total} match {wanted}"),
         };
         talk.say(&format!("{}: {counted}", self.title));
-        let page = self.ranked.top.iter().skip(from).take(PAGE);
+        let page = self.search.ranked.top.iter().skip(from).take(PAGE);
         say_numbered(talk, from, page.map(|item| words(item)));
     }
 
@@ -89,8 +89,9 @@ impl Picker<'_> {
         if !all || words.len() > 1 && self.many == SelectionMode::One {
             return None;
         }
-        let item =
-            |word: &&str| chosen(&self.ranked.top, word).ok_or_else(|| UnknownItemNumber((*word).into()));
+        let item = |word: &&str| {
+            chosen(&self.search.ranked.top, word).ok_or_else(|| UnknownItemNumber((*word).into()))
+        };
         Some(words.iter().map(|word| item(word).map(|item| item.value().to_string())).collect())
     }
 }

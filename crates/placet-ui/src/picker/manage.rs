@@ -25,7 +25,7 @@ impl<'h> Picker<'h> {
 
     /// Begins a task with what is selected.
     pub(super) fn begin(&mut self, act: PickerAction) {
-        let Some(value) = self.current().map(|item| item.value().to_string()) else { return };
+        let Some(value) = self.search.current().map(|item| item.value().to_string()) else { return };
         let Some(owned) = &mut self.owned else { return };
         owned.task = Some(match act {
             PickerAction::Rename => {
@@ -51,11 +51,10 @@ impl<'h> Picker<'h> {
     /// Shows the lists of the owner again, with this row selected.
     fn reload(&mut self, selected: usize) {
         let Some(owned) = &self.owned else { return };
-        self.scopes = owned.owner.scopes(owned.order);
-        self.scope = self.scope.min(self.scopes.len().saturating_sub(1));
-        self.shown = None;
+        self.scopes.replace(owned.owner.scopes(owned.order));
+        self.preview.forget();
         self.show_scope();
-        self.cursor.selected = selected;
+        self.search.cursor.selected = selected;
     }
 
     /// What a key does while the list waits for a name or an answer; `None` where it does not.
@@ -94,7 +93,7 @@ impl<'h> Picker<'h> {
         if let Err(refusal) = done {
             owned.task = Some(PickerTask::Told(refusal.to_string()));
         }
-        self.reload(self.cursor.selected);
+        self.reload(self.search.cursor.selected);
         Some(PaneFlow::Stay)
     }
 

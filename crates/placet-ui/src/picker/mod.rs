@@ -7,25 +7,30 @@ mod letters;
 mod line_ui;
 mod manage;
 mod owner;
+mod preview;
 mod rank;
+mod scopes;
+mod search;
 
 #[cfg(test)]
 mod tests;
 
 pub use letters::matched_letters;
 use owner::OwnedList;
-pub use owner::{PickerOwner, PickerRefusal, PickerScope};
+pub use owner::{PickerOwner, PickerRefusal};
+pub use preview::PickerPreview;
+use preview::PreviewColumn;
 pub use rank::{PickerFeed, PickerItem, PickerMatches, PickerSender};
+pub use scopes::PickerScope;
+use scopes::ScopeList;
+use search::PickerSearch;
 
 use super::full_screen::{FullScreenPane, PaneFlow};
-use super::highlight::{HighlightDocId, SyntaxHighlighter};
 use super::line_ui::LineUi;
 use crate::Theme;
 use crate::keymap::{KeyBinding, Keymap, Move, row};
-use crate::list::{self, ListCursor, PreviewArea};
+use crate::list::{self, PreviewArea};
 use crate::pager::bar;
-use crate::text_field::{TextField, TextFieldKind};
-use crate::worker::WorkerFailure;
 use crate::wrap::wrap;
 use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher};
@@ -73,24 +78,6 @@ pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
 
-/// What is shown next to the list of the thing under the cursor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PickerPreview {
-    pub text: String,
-    /// A path or a language, for colours; empty for none.
-    pub language: String,
-    /// Lines that are drawn as they are, in place of the text.
-    pub drawn: Vec<Line<'static>>,
-}
-
-/// The preview of what is selected.
-struct RenderedPreview {
-    item: Arc<PickerItem>,
-    lines: Vec<Line<'static>>,
-    /// What the lines are, and who colours them.
-    coloured: Option<(Vec<String>, HighlightDocId)>,
-}
-
 /// How many may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionMode {
@@ -98,36 +85,29 @@ pub enum SelectionMode {
     Several,
 }
 
-/// Makes the preview of a thing.
-type PickerPreviewer<'h> = Box<dyn Fn(&PickerItem) -> PickerPreview + 'h>;
-
-pub struct Picker<'h> {
-    title: String,
-    feed: PickerFeed,
-    previewer: Option<PickerPreviewer<'h>>,
-    many: SelectionMode,
+/// Where the notes of items are.
+#[derive(Default)]
+struct NoteLayout {
     /// Columns of the text where notes are one below the other.
     text_columns: Option<usize>,
     /// Notes that do not fit are shown below their items, where there is room for all of them.
-    has_whole_notes: bool,
-    /// The lists to choose from, and which is shown; none where there is one list only.
-    scopes: Vec<PickerScope>,
-    scope: usize,
+    are_whole: bool,
+}
+
+pub struct Picker<'h> {
+    title: String,
+    search: PickerSearch,
+    preview: PreviewColumn<'h>,
+    many: SelectionMode,
+    notes: NoteLayout,
+    scopes: ScopeList,
     /// Of things that can be renamed and deleted.
     owned: Option<OwnedList<'h>>,
     keys: Keymap<PickerAction>,
     theme: Theme,
-    query: TextField,
-    ranked: PickerMatches,
-    failure: Option<WorkerFailure>,
-    cursor: ListCursor,
-    /// The row that is selected first, until the list is there.
-    begins_at: Option<usize>,
     marked: Vec<Arc<PickerItem>>,
     taken: Vec<String>,
     size: (u16, u16),
-    tint: SyntaxHighlighter,
-    shown: Option<RenderedPreview>,
     matcher: RefCell<Matcher>,
 }
 
@@ -135,26 +115,17 @@ impl<'h> Picker<'h> {
     pub fn new(title: &str, feed: PickerFeed, theme: &Theme, keys: Keymap<PickerAction>) -> Picker<'h> {
         Picker {
             title: title.into(),
-            feed,
-            previewer: None,
+            search: PickerSearch::new(feed),
+            preview: PreviewColumn::new(theme),
             many: SelectionMode::One,
-            text_columns: None,
-            has_whole_notes: false,
-            scopes: Vec::new(),
-            scope: 0,
+            notes: NoteLayout::default(),
+            scopes: ScopeList::default(),
             owned: None,
             keys,
             theme: theme.clone(),
-            query: TextField::new(TextFieldKind::Path),
-            ranked: PickerMatches::default(),
-            failure: None,
-            cursor: ListCursor::default(),
-            begins_at: None,
             marked: Vec::new(),
             taken: Vec::new(),
             size: (0, 0),
-            tint: SyntaxHighlighter::new(theme),
-            shown: None,
             matcher: RefCell::new(Matcher::new(Config::DEFAULT.match_paths())),
         }
     }
@@ -167,34 +138,34 @@ impl<'h> Picker<'h> {
 
     #[must_use]
     pub fn with_query(mut self, query: &str) -> Picker<'h> {
-        self.query.set(query);
+        self.search.query.set(query);
         self
     }
 
     #[must_use]
     pub fn with_preview(mut self, previewer: impl Fn(&PickerItem) -> PickerPreview + 'h) -> Picker<'h> {
-        self.previewer = Some(Box::new(previewer));
+        self.preview.previewer = Some(Box::new(previewer));
         self
     }
 
     /// Another row than the first is selected when the list opens.
     #[must_use]
     pub fn beginning_at(mut self, row: usize) -> Picker<'h> {
-        self.begins_at = Some(row);
+        self.search.begins_at = Some(row);
         self
     }
 
     /// Several lists, of which the first is shown; a key goes to the next.
     #[must_use]
     pub fn with_scopes(mut self, scopes: Vec<PickerScope>) -> Picker<'h> {
-        self.scopes = scopes;
+        self.scopes.all = scopes;
         self
     }
 
     /// Notes begin below one another: a longer text is cut.
     #[must_use]
     pub fn in_columns(mut self, text_columns: usize) -> Picker<'h> {
-        self.text_columns = Some(text_columns);
+        self.notes.text_columns = Some(text_columns);
         self
     }
 
@@ -202,14 +173,14 @@ impl<'h> Picker<'h> {
     /// only its note names.
     #[must_use]
     pub fn with_whole_notes(mut self) -> Picker<'h> {
-        self.has_whole_notes = true;
+        self.notes.are_whole = true;
         self
     }
 
     /// Finds what is not in the list by what is typed: ignored files, by their path.
     #[must_use]
     pub fn with_beyond(self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
-        self.feed.with_beyond(Box::new(beyond));
+        self.search.feed.with_beyond(Box::new(beyond));
         self
     }
 
@@ -218,21 +189,12 @@ impl<'h> Picker<'h> {
         std::mem::take(&mut self.taken)
     }
 
-    fn current(&self) -> Option<&Arc<PickerItem>> {
-        self.ranked.top.get(self.cursor.selected)
-    }
-
-    fn ask(&mut self) {
-        self.feed.ask(self.query.text());
-        self.cursor.select(0, 0);
-    }
-
     fn act(&mut self, act: PickerAction) -> PaneFlow {
         match act {
-            PickerAction::Move(step) => self.cursor.go(step, self.ranked.top.len()),
+            PickerAction::Move(step) => self.search.cursor.go(step, self.search.ranked.top.len()),
             PickerAction::Clear => {
-                self.query.take();
-                self.ask();
+                self.search.query.take();
+                self.search.ask();
             }
             PickerAction::Mark => self.mark(),
             PickerAction::More => self.show_next_scope(),
@@ -245,50 +207,41 @@ impl<'h> Picker<'h> {
     }
 
     fn show_next_scope(&mut self) {
-        if self.scopes.len() < 2 {
-            return;
+        if self.scopes.go_on() {
+            self.show_scope();
         }
-        self.scope = (self.scope + 1) % self.scopes.len();
-        self.show_scope();
     }
 
     fn show_scope(&mut self) {
-        if let Some(scope) = self.scopes.get(self.scope) {
-            self.feed = PickerFeed::of(scope.items.clone());
-            self.ranked = PickerMatches::default();
-            self.ask();
+        if let Some(scope) = self.scopes.shown() {
+            self.search.replace(PickerFeed::of(scope.items.clone()));
         }
     }
 
-    /// What the key for more shows next.
-    fn next_scope(&self) -> Option<&PickerScope> {
-        let next = (self.scope + 1) % self.scopes.len().max(1);
-        self.scopes.get(next).filter(|_| self.scopes.len() > 1)
-    }
-
     fn mark(&mut self) {
-        let Some(item) = self.current().filter(|_| self.many == SelectionMode::Several).cloned() else {
+        let Some(item) = self.search.current().filter(|_| self.many == SelectionMode::Several).cloned()
+        else {
             return;
         };
         match self.marked.iter().position(|marked| *marked == item) {
             Some(at) => drop(self.marked.remove(at)),
             None => self.marked.push(item),
         }
-        self.cursor.go(Move::Down, self.ranked.top.len());
+        self.search.cursor.go(Move::Down, self.search.ranked.top.len());
     }
 
     /// Enter before the list has caught up with what was typed waits for it, so that nothing else is taken.
     fn take(&mut self) -> PaneFlow {
         let until = std::time::Instant::now() + std::time::Duration::from_millis(500);
-        while self.marked.is_empty() && self.ranked.top.is_empty() && self.has_background_work() {
-            self.take_ranked();
+        while self.marked.is_empty() && self.search.ranked.top.is_empty() && self.has_background_work() {
+            self.search.take_ranked();
             if std::time::Instant::now() > until {
                 break;
             }
             std::thread::yield_now();
         }
         let chosen = if self.marked.is_empty() {
-            self.current().into_iter().collect()
+            self.search.current().into_iter().collect()
         } else {
             self.marked.iter().collect::<Vec<_>>()
         };
@@ -300,56 +253,18 @@ impl<'h> Picker<'h> {
         PaneFlow::Close
     }
 
-    fn take_ranked(&mut self) -> bool {
-        match self.feed.poll() {
-            Some(Ok(ranked)) => self.ranked = ranked,
-            Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
-            None => return false,
-        }
-        let rows = self.ranked.top.len();
-        let first = self.begins_at.take_if(|row| self.query.is_empty() && *row < rows);
-        self.cursor.select(first.unwrap_or(self.cursor.selected), rows);
-        true
-    }
-
     /// The places of the list and of the preview.
     fn areas(&self) -> (Rect, Option<PreviewArea>) {
-        match self.previewer {
+        match self.preview.previewer {
             Some(_) => list::preview_areas(self.size),
             None => (Rect { width: self.size.0, ..list::areas(self.size).0 }, None),
         }
     }
 
-    fn has_preview(&self) -> bool {
-        self.areas().1.is_some()
-    }
-
-    /// Makes the preview of what is selected now.
-    fn preview(&mut self) -> bool {
-        let Some(previewer) = self.previewer.as_ref().filter(|_| self.has_preview()) else { return false };
-        let current = self.ranked.top.get(self.cursor.selected).cloned();
-        if self.shown.as_ref().map(|shown| &shown.item) == current.as_ref() {
-            return false;
-        }
-        if let Some((_, doc)) = self.shown.take().and_then(|shown| shown.coloured) {
-            self.tint.remove(doc);
-        }
-        self.shown = current.map(|item| {
-            let preview = previewer(&item);
-            let text: Vec<String> = preview.text.split_terminator('\n').take(200).map(String::from).collect();
-            let plain = || text.iter().map(|line| super::viewer::styled(line, &[])).collect();
-            let lines = if preview.drawn.is_empty() { plain() } else { preview.drawn };
-            let has_colours = !preview.language.is_empty();
-            let doc = has_colours.then(|| self.tint.add(preview.text.as_str().into(), &preview.language));
-            RenderedPreview { item, lines, coloured: doc.map(|doc| (text, doc)) }
-        });
-        true
-    }
-
     fn draw_query(&self, buffer: &mut Buffer) -> u16 {
         let columns = usize::from(buffer.area.width);
-        let mut count = format!("{} of {}", self.ranked.matched, self.ranked.total);
-        if !self.ranked.is_done {
+        let mut count = format!("{} of {}", self.search.ranked.matched, self.search.ranked.total);
+        if !self.search.ranked.is_done {
             count.push('…');
         }
         if let Some(order) = self.order_name() {
@@ -359,7 +274,7 @@ impl<'h> Picker<'h> {
             count = format!("{} marked  {count}", self.marked.len());
         }
         let lead = width::of(&self.title) + 4;
-        let (typed, at) = self.query.view(columns.saturating_sub(lead));
+        let (typed, at) = self.search.query.view(columns.saturating_sub(lead));
         let line = Line::from(vec![
             Span::styled(format!(" {} ", self.title), self.theme.style("title")),
             Span::styled("❯ ", self.theme.style("key")),
@@ -379,7 +294,7 @@ impl<'h> Picker<'h> {
         let room = usize::from(area.width).saturating_sub(3);
         let text = item.visible_text();
         let note = visible::guard_line(&item.note).into_owned();
-        let (text, note) = match self.text_columns {
+        let (text, note) = match self.notes.text_columns {
             Some(columns) => {
                 let columns = columns.min(room);
                 let text = width::cut(&text, columns);
@@ -399,8 +314,9 @@ impl<'h> Picker<'h> {
             true => Span::styled("+ ", self.theme.style("accepted")),
             false => Span::raw("  "),
         };
-        let is_selected = at == self.cursor.selected;
-        let letters = matched_letters(&text, self.query.text(), &self.theme, &mut self.matcher.borrow_mut());
+        let is_selected = at == self.search.cursor.selected;
+        let letters =
+            matched_letters(&text, self.search.query.text(), &self.theme, &mut self.matcher.borrow_mut());
         list::draw_row((buffer, &self.theme), area, is_selected, mark, letters, &note);
     }
 
@@ -408,19 +324,19 @@ impl<'h> Picker<'h> {
     fn draw_with_notes(&self, buffer: &mut Buffer, area: Rect) -> bool {
         let room = usize::from(area.width).saturating_sub(LEAD);
         let fits = |item: &PickerItem| width::of(&item.text) + GAP + width::of(&item.note) <= room;
-        if !self.has_whole_notes || self.ranked.top.iter().all(|item| fits(item)) {
+        if !self.notes.are_whole || self.search.ranked.top.iter().all(|item| fits(item)) {
             return false;
         }
         let rows = |item: &PickerItem| {
             let note = Line::styled(visible::guard_line(&item.note).into_owned(), self.theme.style("dim"));
             wrap(&note, room.saturating_sub(NOTE_INDENT).max(1))
         };
-        let notes: Vec<Vec<Line<'static>>> = self.ranked.top.iter().map(|item| rows(item)).collect();
+        let notes: Vec<Vec<Line<'static>>> = self.search.ranked.top.iter().map(|item| rows(item)).collect();
         if notes.iter().map(|rows| rows.len() + 1).sum::<usize>() > usize::from(area.height) {
             return false;
         }
         let mut y = area.y;
-        for (at, (item, note)) in self.ranked.top.iter().zip(&notes).enumerate() {
+        for (at, (item, note)) in self.search.ranked.top.iter().zip(&notes).enumerate() {
             let alone = Arc::new(PickerItem { note: String::new(), ..PickerItem::clone(item) });
             self.draw_item(buffer, Rect { y, height: 1, ..area }, at, &alone);
             for row in note {
@@ -435,7 +351,7 @@ impl<'h> Picker<'h> {
 
     /// The keys at the bottom: in short words where the row is narrow, and without those of tasks where it is narrower still.
     fn key_words(&self, columns: usize) -> String {
-        let scope = self.next_scope();
+        let scope = self.scopes.next();
         let long = (scope.map(|scope| scope.name.as_str()), self.next_order_name());
         let short = (scope.map(|scope| scope.short_name.as_str()), long.1.map(|_| "sort"));
         let (mut parts, _) = self.key_parts(long);
@@ -477,22 +393,6 @@ impl<'h> Picker<'h> {
             parts.iter().map(|(act, word)| format!("{} {word}", self.keys.key(*act))).collect();
         format!(" {}", words.join("  "))
     }
-
-    fn draw_preview(&self, buffer: &mut Buffer, area: PreviewArea) {
-        area.draw_border(buffer, &self.theme);
-        let area = area.inside();
-        let Some(shown) = &self.shown else { return };
-        if let Some((_, doc)) = &shown.coloured {
-            self.tint.want(*doc, 0..usize::from(area.height));
-        }
-        for (at, line) in shown.lines.iter().enumerate().take(usize::from(area.height)) {
-            let coloured = shown.coloured.as_ref().and_then(|(text, doc)| {
-                Some(super::viewer::styled(text.get(at)?, self.tint.line(*doc, at)?))
-            });
-            let y = area.y + u16::try_from(at).unwrap_or(0);
-            buffer.set_line(area.x, y, coloured.as_ref().unwrap_or(line), area.width);
-        }
-    }
 }
 
 impl FullScreenPane for Picker<'_> {
@@ -503,8 +403,8 @@ impl FullScreenPane for Picker<'_> {
         if let Some(act) = self.keys.action(key) {
             return self.act(act);
         }
-        if self.query.key(key) {
-            self.ask();
+        if self.search.query.key(key) {
+            self.search.ask();
         }
         PaneFlow::Stay
     }
@@ -513,16 +413,16 @@ impl FullScreenPane for Picker<'_> {
         if self.task_paste(text) {
             return;
         }
-        self.query.insert(text);
-        self.ask();
+        self.search.query.insert(text);
+        self.search.ask();
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
         if self.size == (0, 0) {
-            self.ask();
+            self.search.ask();
         }
         self.size = (columns, rows);
-        self.cursor.resize_list(self.areas().0.height, self.ranked.top.len());
+        self.search.cursor.resize_list(self.areas().0.height, self.search.ranked.top.len());
     }
 
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
@@ -534,21 +434,21 @@ impl FullScreenPane for Picker<'_> {
         let cursor = self.draw_query(buffer);
         let (list, preview) = self.areas();
         if !self.draw_with_notes(buffer, list) {
-            let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
+            let items = self.search.ranked.top.iter().enumerate().skip(self.search.cursor.top);
             for (row, (at, item)) in list.rows().zip(items) {
                 self.draw_item(buffer, row, at, item);
             }
         }
-        if self.ranked.top.is_empty() && self.ranked.is_done && list.height > 0 {
-            let words = match &self.failure {
+        if self.search.ranked.top.is_empty() && self.search.ranked.is_done && list.height > 0 {
+            let words = match &self.search.failure {
                 Some(failure) => format!("  {failure}"),
-                None if self.query.is_empty() => "  nothing to choose from".into(),
+                None if self.search.query.is_empty() => "  nothing to choose from".into(),
                 None => "  nothing matches".into(),
             };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
         if let Some(preview) = preview {
-            self.draw_preview(buffer, preview);
+            self.preview.draw(buffer, preview, &self.theme);
         }
         if area.height > 2 {
             let words = self.key_words(usize::from(area.width));
@@ -561,12 +461,13 @@ impl FullScreenPane for Picker<'_> {
     }
 
     fn tick(&mut self) -> bool {
-        let ranked = self.take_ranked();
-        let preview = self.preview();
-        self.tint.poll() || ranked || preview
+        let ranked = self.search.take_ranked();
+        let has_preview = self.areas().1.is_some();
+        let preview = has_preview && self.preview.show(self.search.current().cloned());
+        self.preview.tint.poll() || ranked || preview
     }
 
     fn has_background_work(&self) -> bool {
-        self.feed.is_busy() || !self.ranked.is_done || self.tint.is_busy()
+        self.search.is_busy() || self.preview.tint.is_busy()
     }
 }

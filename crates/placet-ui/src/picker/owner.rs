@@ -1,17 +1,8 @@
 //! A list whose things belong to somebody: what can be done with them besides choosing one.
 
-use crate::picker::rank::PickerItem;
+use crate::picker::scopes::PickerScope;
 use crate::text_field::TextField;
 use thiserror::Error;
-
-/// A list that the person can change to: more things, or fewer.
-pub struct PickerScope {
-    /// What it shows, after `show `: `all directories`.
-    pub name: String,
-    /// The same where there is little room: `all`.
-    pub short_name: String,
-    pub items: Vec<PickerItem>,
-}
 
 /// Why something was not done, as the person reads it.
 #[derive(Debug, Error)]

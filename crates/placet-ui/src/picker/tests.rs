@@ -149,7 +149,8 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
     };
     let pane = Picker::new("Files", files(&["src/target.rs", "x"]), &dark(), Keymap::usual("picker", KEYS));
     let mut pane = sized(pane.with_beyond(beyond), 60, 10);
-    let texts = |pane: &Picker<'_>| pane.ranked.top.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
+    let texts =
+        |pane: &Picker<'_>| pane.search.ranked.top.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&pane), ["src/target.rs", "x"]);
     typed(&mut pane, "targ");
     assert_eq!(texts(&pane), ["src/target.rs", "target/"]);
@@ -218,14 +219,14 @@ fn a_hundred_thousand_things_are_ranked_while_one_types() {
             "the key itself waited: {:?}",
             started.elapsed()
         );
-        while !pane.take_ranked() || !pane.ranked.is_done {
+        while !pane.search.take_ranked() || !pane.search.ranked.is_done {
             assert!(started.elapsed() < Duration::from_secs(20));
             std::thread::yield_now();
         }
         slowest = slowest.max(started.elapsed());
     }
     println!("slowest of 100,000: {slowest:?}");
-    assert!(pane.ranked.matched > 0);
+    assert!(pane.search.ranked.matched > 0);
 }
 
 #[test]

@@ -26,13 +26,13 @@ pub struct ReviewAreas {
 
 impl Review {
     pub fn places(&self) -> ReviewAreas {
-        let (columns, rows) = (usize::from(self.size.0), usize::from(self.size.1));
+        let (columns, rows) = (self.window.columns(), usize::from(self.window.size.1));
         let rows = rows.saturating_sub(1 + self.foot_rows()).max(1);
         let tree = match self.shows_tree() {
             false => 0,
             // Where the lines would have no room, the files have all of it.
             true if columns < 60 => {
-                if self.focus == ReviewFocus::Tree {
+                if self.look.focus == ReviewFocus::Tree {
                     columns
                 } else {
                     0
@@ -53,7 +53,8 @@ impl Review {
 
     /// The message as rows above the keys; none where it has room next to them.
     pub(super) fn message_rows(&self) -> Vec<String> {
-        let Some(message) = self.message.as_deref().filter(|message| !self.is_beside_keys(message)) else {
+        let Some(message) = self.footer.message.as_deref().filter(|message| !self.is_beside_keys(message))
+        else {
             return Vec::new();
         };
         self.rows_above_keys(message, MOST_MESSAGE_ROWS)
@@ -61,8 +62,8 @@ impl Review {
 
     pub(super) fn advice_rows(&self) -> Vec<String> {
         // All of it, also in a narrow terminal: it says what to do next.
-        let most = usize::from(self.size.1 / 6).clamp(2, 4);
-        self.advice.as_deref().map_or_else(Vec::new, |advice| self.rows_above_keys(advice, most))
+        let most = usize::from(self.window.size.1 / 6).clamp(2, 4);
+        self.footer.advice.as_deref().map_or_else(Vec::new, |advice| self.rows_above_keys(advice, most))
     }
 
     fn is_beside_keys(&self, message: &str) -> bool {
@@ -70,17 +71,17 @@ impl Review {
         if matches!(self.overlay, ReviewOverlay::Summary { .. }) {
             return false;
         }
-        let columns = usize::from(self.size.0);
+        let columns = self.window.columns();
         let keys = if columns < 60 { FIRST_KEYS } else { MAIN_KEYS };
         width::of(message) + keys <= columns
     }
 
     fn rows_above_keys(&self, text: &str, most: usize) -> Vec<String> {
         let is_typing = matches!(self.overlay, ReviewOverlay::Typing { .. });
-        if is_typing || self.size.1 < LEAST_ROWS {
+        if is_typing || self.window.size.1 < LEAST_ROWS {
             return Vec::new();
         }
-        let columns = usize::from(self.size.0);
+        let columns = self.window.columns();
         let cells = cells(text, |_| Style::default());
         let rows = wrap_words(&cells, columns.max(2));
         let is_cut = rows.len() > most;
@@ -96,12 +97,12 @@ impl Review {
 
     /// Whether the files are shown: as the person chose, else where there is room next to the lines.
     pub fn shows_tree(&self) -> bool {
-        self.look.tree.unwrap_or(self.size.0 >= 96)
+        self.look.tree.unwrap_or(self.window.size.0 >= 96)
     }
 
     /// Whether the lines are in view: neither under the keys or the summary, nor under the files.
     pub(super) fn shows_lines(&self, places: ReviewAreas) -> bool {
         let is_covered = matches!(self.overlay, ReviewOverlay::Help { .. } | ReviewOverlay::Summary { .. });
-        !is_covered && places.tree < usize::from(self.size.0)
+        !is_covered && places.tree < self.window.columns()
     }
 }

@@ -78,7 +78,7 @@ impl Review {
 
     /// The message that checks run gives way to how they ended. True where it did.
     pub(super) fn say_how_checks_ended(&mut self) -> bool {
-        let is_said = self.message.as_deref() == Some(RUNNING);
+        let is_said = self.footer.message.as_deref() == Some(RUNNING);
         let Some(shown) = self.checks.as_ref().filter(|_| is_said && !self.has_running_checks()) else {
             return false;
         };

@@ -35,6 +35,25 @@ pub struct ReviewComment {
     pub text: String,
 }
 
+/// The comments of a review. Each has a number that no other had.
+pub struct CommentList {
+    pub list: Vec<ReviewComment>,
+    pub(super) next: u64,
+}
+
+impl Default for CommentList {
+    fn default() -> CommentList {
+        CommentList { list: Vec::new(), next: 1 }
+    }
+}
+
+impl CommentList {
+    pub(super) fn add(&mut self, target: CommentTarget, text: String) {
+        self.list.push(ReviewComment { id: self.next, target, text });
+        self.next += 1;
+    }
+}
+
 impl CommentTarget {
     /// Lines of one side of a file, as they are now.
     pub(super) fn of(path: &Path, file: &ReviewLines, side: DiffSide, lines: Range<usize>) -> CommentTarget {

@@ -142,7 +142,7 @@ mod tests {
         let mut review =
             Review::new("t", ReviewSubject::Pending, std::iter::once(owner).chain(files).collect());
         assert_eq!((review.progress(), review.stops().len()), ((0, 1), 1));
-        review.cursor = review.rows.of_hunk(1, 0).unwrap();
+        review.window.cursor = review.rows.of_hunk(1, 0).unwrap();
         review.handle(super::super::ReviewAction::Accept);
         assert_eq!((review.progress(), review.tally()), ((1, 1), (1, 0)));
         let marks = &review.files[1].lines().unwrap().hunks[0].marks;

@@ -11,7 +11,7 @@ impl Review {
     /// Accepts or rejects the hunk under the cursor and moves to the next, or the selected lines. A unit that has the
     /// mark already keeps it: who presses the key once more than needed has decided nothing else.
     pub(super) fn decide(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
-        let selected = self.anchor.is_some();
+        let selected = self.window.anchor.is_some();
         let units = match selected {
             true => self.selected(),
             false => match self.row() {
@@ -41,7 +41,7 @@ impl Review {
             self.set(&units, mark);
         }
         if selected {
-            self.anchor = None;
+            self.window.anchor = None;
         } else {
             self.go_to_next_hunk();
             // The files of a commit are decided now: there is nothing to decide there.
@@ -49,9 +49,9 @@ impl Review {
                 review.file_here().is_some_and(|f| Some(f) != owner && Some(review.decider(f)) == owner)
             };
             while is_of_owner(self) {
-                let before = self.cursor;
+                let before = self.window.cursor;
                 self.go_to_next_hunk();
-                if self.cursor == before {
+                if self.window.cursor == before {
                     break;
                 }
             }
@@ -74,9 +74,9 @@ impl Review {
         }
         // The files of a commit are decided together.
         let owner = self.decider(file);
-        let mut later = self.rows.hunks.iter().filter(|(_, _, row)| *row > self.cursor);
+        let mut later = self.rows.hunks.iter().filter(|(_, _, row)| *row > self.window.cursor);
         if let Some((_, _, row)) = later.find(|(other, _, _)| self.decider(*other) != owner) {
-            self.cursor = *row;
+            self.window.cursor = *row;
         }
         vec![ReviewEffect::Remember]
     }
@@ -308,7 +308,7 @@ impl Review {
         self.say("split: the cursor is on the second part");
         self.lay_out();
         if let Some(row) = self.rows.of_hunk(f, h + 1) {
-            self.cursor = row;
+            self.window.cursor = row;
         }
         vec![ReviewEffect::Remember]
     }

@@ -49,7 +49,7 @@ impl Review {
     fn title_row(&self, scene: &DrawContext<'_>, columns: usize) -> Vec<StyledCell> {
         let (decided, all) = self.progress();
         let (accepted, rejected) = self.tally();
-        let lines = line_words(self.line_counts).map(|words| format!("{words} ")).unwrap_or_default();
+        let lines = line_words(self.task.line_counts).map(|words| format!("{words} ")).unwrap_or_default();
         let style = |label: &str| scene.theme.style(label);
         let mut out = Vec::new();
         let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label)));
@@ -64,9 +64,9 @@ impl Review {
         let room = columns.saturating_sub(tallies + in_conflict.len());
         let title = match name {
             Some(name) => width::cut_middle(name, room.saturating_sub(width::of(&progress))) + " ",
-            None => format!("{} ", self.title),
+            None => format!("{} ", self.task.title),
         };
-        let count = format!(" {} {lines}", self.count);
+        let count = format!(" {} {lines}", self.task.count);
         let fits = width::of(&title) + width::of(&count) + width::of(&progress) <= room;
         say(&title, "title");
         // How far the review is, is worth more than how long it is.
@@ -90,8 +90,8 @@ impl Review {
         if let count @ 1.. = self.visible_comments().count() {
             say(&format!(" »{count}"), "comment");
         }
-        if !self.filter.is_empty() {
-            say(&format!(" files: {}", placet_text::text::sanitize::line(&self.filter)), "match");
+        if !self.finder.filter.is_empty() {
+            say(&format!(" files: {}", placet_text::text::sanitize::line(&self.finder.filter)), "match");
         }
         window(&out, 0, columns).to_vec()
     }
@@ -100,7 +100,7 @@ impl Review {
     fn name_above(&self) -> Option<&str> {
         let is_plain = matches!(self.overlay, ReviewOverlay::None | ReviewOverlay::Typing { .. });
         let file = self.file_here().filter(|_| is_plain && self.places().tree == 0)?;
-        let is_above = self.rows.of_file(file).is_some_and(|head| (head, 0) < self.top);
+        let is_above = self.rows.of_file(file).is_some_and(|head| (head, 0) < self.window.top);
         self.files.get(file).filter(|_| is_above).map(|of| of.name.as_str())
     }
 
@@ -110,12 +110,12 @@ impl Review {
         }
         let width = places.tree.saturating_sub(1);
         let here = self.file_here().and_then(|f| self.tree.of_file(f));
-        let at = if self.focus == ReviewFocus::Tree { self.tree.cursor } else { here.unwrap_or(0) };
+        let at = if self.look.focus == ReviewFocus::Tree { self.tree.cursor } else { here.unwrap_or(0) };
         let top = at.saturating_sub(places.rows / 2).min(self.tree.nodes.len().saturating_sub(places.rows));
         for (y, (n, node)) in self.tree.nodes.iter().enumerate().skip(top).take(places.rows).enumerate() {
             let mut row = self.tree_row(node, scene, width);
             if n == at {
-                let style = |style: Style| match self.focus {
+                let style = |style: Style| match self.look.focus {
                     ReviewFocus::Tree => scene.theme.selected(style),
                     _ => style.patch(scene.theme.style("strong")),
                 };
@@ -187,7 +187,7 @@ impl Review {
             return;
         }
         let painter = ReviewPainter::new(self, scene, places.columns);
-        let (mut y, mut row, mut skip) = (0, self.top.0, self.top.1);
+        let (mut y, mut row, mut skip) = (0, self.window.top.0, self.window.top.1);
         while y < places.rows && row < self.rows.list.len() {
             for cells in painter.rows(row).iter().skip(skip) {
                 if y >= places.rows {
@@ -208,7 +208,7 @@ impl Review {
             return Vec::new();
         }
         let painter = ReviewPainter::new(self, scene, places.columns);
-        let (mut out, mut y, mut row, mut skip) = (Vec::new(), 0, self.top.0, self.top.1);
+        let (mut out, mut y, mut row, mut skip) = (Vec::new(), 0, self.window.top.0, self.window.top.1);
         while y < places.rows && row < self.rows.list.len() {
             let file = match self.rows.list.get(row) {
                 Some(ReviewRow::Picture(file)) => self.files.get(*file as usize).map(|of| (*file, &of.body)),
@@ -266,7 +266,7 @@ impl Review {
             put(buffer, 0, first + at, window(&cells(text, |_| style(label)), 0, columns));
         }
         let mut row = Vec::new();
-        if let Some(message) = self.message.as_ref().filter(|_| above.is_empty()) {
+        if let Some(message) = self.footer.message.as_ref().filter(|_| above.is_empty()) {
             let message = width::cut(message, columns);
             row.extend(cells(&message, |_| style("notice")));
             row.extend(cells("   ", |_| Style::default()));
@@ -306,15 +306,15 @@ impl Review {
             }
             ReviewOverlay::Summary { answer, .. } => self.summary_hints(*answer, keys),
             // The keys are named when they are taken.
-            _ if !self.takes_keys => Vec::new(),
-            _ if self.anchor.is_some() => vec![
+            _ if !self.footer.takes_keys => Vec::new(),
+            _ if self.window.anchor.is_some() => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
                 ("Esc".into(), "end"),
                 of(ReviewAction::Comment, "comment"),
                 of(ReviewAction::Yank, "copy"),
             ],
-            _ if self.focus == ReviewFocus::Tree => vec![
+            _ if self.look.focus == ReviewFocus::Tree => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
                 of(ReviewAction::Focus, "to the lines"),
@@ -342,7 +342,7 @@ impl Review {
     ) -> Vec<(String, &'static str)> {
         let discards = self.only_discards();
         let confirm = if discards { "Discard" } else { self.confirming_answer() };
-        let tell = match (self.program.is_some(), discards) {
+        let tell = match (self.task.program.is_some(), discards) {
             (true, false) => "Apply, and send back now",
             (true, true) => "Discard, and send back now",
             (false, false) => "Apply, and report to the agent now",
@@ -354,7 +354,8 @@ impl Review {
             true => (format!("[{words}]"), ""),
             false => (words.to_string(), ""),
         };
-        let enter = if self.enter_counts { ("Enter".into(), "answers") } else { (String::new(), "a moment") };
+        let enter =
+            if self.footer.enter_counts { ("Enter".into(), "answers") } else { (String::new(), "a moment") };
         let others =
             [enter, ("Esc".into(), "back"), (keys.key(ReviewAction::Comment), "comment on the turn")];
         offered.map(drawn).chain(others).collect()
@@ -362,25 +363,25 @@ impl Review {
 
     /// What Enter does at the summary, as its answer says.
     fn confirming_answer(&self) -> &'static str {
-        match self.subject {
+        match self.task.subject {
             ReviewSubject::Pending => "Apply",
             ReviewSubject::Stage => "Stage",
             ReviewSubject::Unstage => "Unstage",
             ReviewSubject::Compare => "Take",
-            ReviewSubject::Patch if self.output.is_some() => "Write the patch",
+            ReviewSubject::Patch if self.task.output.is_some() => "Write the patch",
             ReviewSubject::Patch => "Finish",
         }
     }
 
     fn leaving_word(&self) -> &'static str {
-        match self.opened_from {
+        match self.task.opened_from {
             ReviewOpenedFrom::Prompt => "leave",
             ReviewOpenedFrom::ApplyQuestion => "back",
         }
     }
 
     fn draw_help(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
-        let (columns, rows) = (usize::from(self.size.0), self.places().rows);
+        let (columns, rows) = (self.window.columns(), self.places().rows);
         let lines = help_page::rows_of_table(&scene.keys.help(), scene.theme, columns);
         let text = scene.theme.style("text");
         for (y, line) in lines.iter().skip(top).take(rows).enumerate() {
@@ -394,7 +395,7 @@ impl Review {
     }
 
     fn draw_summary(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
-        let (columns, rows) = (usize::from(self.size.0), self.places().rows);
+        let (columns, rows) = (self.window.columns(), self.places().rows);
         let lines = self.summary_rows(columns);
         let top = top.min(lines.len().saturating_sub(rows));
         let hidden = lines.len().saturating_sub(top + rows);
@@ -426,12 +427,12 @@ impl Review {
 
     /// How far the summary can be scrolled.
     pub(super) fn summary_end(&self) -> usize {
-        self.summary_rows(usize::from(self.size.0)).len().saturating_sub(self.places().rows)
+        self.summary_rows(self.window.columns()).len().saturating_sub(self.places().rows)
     }
 
     /// What becomes of so many hunks with a mark.
     fn consequence(&self, mark: ReviewDecision, hunks: usize) -> String {
-        let (one, several) = match (self.subject, mark) {
+        let (one, several) = match (self.task.subject, mark) {
             (ReviewSubject::Pending, ReviewDecision::Accepted) => ("will be applied", "will be applied"),
             (ReviewSubject::Pending, ReviewDecision::Rejected) => ("will be discarded", "will be discarded"),
             (ReviewSubject::Pending, ReviewDecision::Open) => ("stays pending", "stay pending"),
@@ -439,14 +440,14 @@ impl Review {
             (ReviewSubject::Stage, _) => ("stays unstaged", "stay unstaged"),
             (ReviewSubject::Unstage, ReviewDecision::Rejected) => ("will be unstaged", "will be unstaged"),
             (ReviewSubject::Unstage, _) => ("stays staged", "stay staged"),
-            (ReviewSubject::Patch, ReviewDecision::Accepted) => match &self.output {
+            (ReviewSubject::Patch, ReviewDecision::Accepted) => match &self.task.output {
                 Some(file) => return format!("{} into {file}", if hunks == 1 { "goes" } else { "go" }),
                 None => return "nothing is saved; --output FILE saves a patch".into(),
             },
             (ReviewSubject::Patch, _) => ("is left out", "are left out"),
             (ReviewSubject::Compare, ReviewDecision::Accepted) => {
                 let verb = if hunks == 1 { "becomes" } else { "become" };
-                return format!("{verb} pending in {}", self.output.as_deref().unwrap_or_default());
+                return format!("{verb} pending in {}", self.task.output.as_deref().unwrap_or_default());
             }
             (ReviewSubject::Compare, _) => ("is not taken", "are not taken"),
         };
@@ -455,7 +456,7 @@ impl Review {
 
     /// What is done to the index, in one line.
     fn index_line(&self) -> Option<String> {
-        let (does, mark) = match self.subject {
+        let (does, mark) = match self.task.subject {
             ReviewSubject::Stage => ("stages", ReviewDecision::Accepted),
             ReviewSubject::Unstage => ("unstages", ReviewDecision::Rejected),
             ReviewSubject::Pending | ReviewSubject::Patch | ReviewSubject::Compare => return None,
@@ -471,17 +472,17 @@ impl Review {
     /// Nothing is applied: every decision is a rejection.
     fn only_discards(&self) -> bool {
         let (accepted, rejected) = self.tally();
-        self.subject == ReviewSubject::Pending && accepted == 0 && rejected > 0 && !self.any_edit()
+        self.task.subject == ReviewSubject::Pending && accepted == 0 && rejected > 0 && !self.any_edit()
     }
 
     /// What the key that confirms does, as its hint says.
     fn confirming_word(&self) -> &'static str {
-        match self.subject {
+        match self.task.subject {
             ReviewSubject::Pending => "apply",
             ReviewSubject::Stage => "stage",
             ReviewSubject::Unstage => "unstage",
             ReviewSubject::Compare => "take",
-            ReviewSubject::Patch if self.output.is_some() => "write the patch",
+            ReviewSubject::Patch if self.task.output.is_some() => "write the patch",
             ReviewSubject::Patch => "finish",
         }
     }
@@ -489,7 +490,7 @@ impl Review {
     /// What applying would do, line by line, each with the label of its style.
     pub fn summary(&self) -> Vec<(String, &'static str)> {
         let mut out = vec![(String::new(), "text")];
-        let pending = self.subject == ReviewSubject::Pending;
+        let pending = self.task.subject == ReviewSubject::Pending;
         if let Some(line) = self.index_line() {
             out.extend([(line, "question"), (String::new(), "text")]);
         }

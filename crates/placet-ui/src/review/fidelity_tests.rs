@@ -87,7 +87,7 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     scroll_to_cursor(&mut review);
     review.decide_all(ReviewDecision::Accepted);
     assert_eq!(
-        review.message.as_deref(),
+        review.footer.message.as_deref(),
         Some("accepted 2 hunks; not on the screen: a.js (1 line), b (100 lines)")
     );
     let summary: Vec<String> = review.summary().into_iter().map(|(line, _)| line).collect();
@@ -97,7 +97,7 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     );
     // Read to the end, screen by screen, all of it was seen.
     for at in 0..review.rows.list.len() {
-        review.cursor = at;
+        review.window.cursor = at;
         scroll_to_cursor(&mut review);
         let (theme, keys, inside) =
             (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());

@@ -15,9 +15,9 @@ impl Review {
             lines.opened.push(gap.start..gap.start + STEP);
             lines.opened.push(gap.end - STEP..gap.end);
         }
-        let row = self.cursor;
+        let row = self.window.cursor;
         self.lay_out();
-        self.cursor = row;
+        self.window.cursor = row;
         self.clamp();
     }
 
@@ -38,7 +38,7 @@ impl Review {
                 .hunks
                 .iter()
                 .filter(|(f, _, _)| *f == file)
-                .min_by_key(|(_, _, r)| r.abs_diff(self.cursor))
+                .min_by_key(|(_, _, r)| r.abs_diff(self.window.cursor))
         };
         let Some((f, h)) = here.or_else(|| near().map(|(f, h, _)| (*f, *h))) else { return };
         let Some(lines) = self.lines_mut(f) else { return };
@@ -71,15 +71,15 @@ impl Review {
             }
             self.lay_out();
             if let Some(row) = self.rows.of_file(file) {
-                self.cursor = row;
+                self.window.cursor = row;
             }
         }
     }
 
     /// Files whose names match, best first in their own order.
     pub(super) fn apply_filter(&mut self) {
-        let found = matching(&self.files, &self.filter);
-        self.layout.only = (!self.filter.is_empty()).then(|| found.into_iter().collect());
+        let found = matching(&self.files, &self.finder.filter);
+        self.layout.only = (!self.finder.filter.is_empty()).then(|| found.into_iter().collect());
         self.lay_out();
     }
 }

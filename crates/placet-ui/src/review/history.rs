@@ -37,6 +37,4 @@ pub(super) struct ReviewHistory {
     pub(super) undone: Vec<ReviewUndoStep>,
     /// A comment that was left before it was added, and what it was to be on.
     pub(super) draft: Option<(ReviewInput, String)>,
-    /// Where the cursor was when a search began.
-    pub(super) search_from: usize,
 }

@@ -27,8 +27,8 @@ impl Review {
 
     /// Handles one action. The state has what the action changed; the result is what the caller has to do.
     pub fn handle(&mut self, action: ReviewAction) -> Vec<ReviewEffect> {
-        self.message = None;
-        if self.focus == ReviewFocus::Tree
+        self.footer.message = None;
+        if self.look.focus == ReviewFocus::Tree
             && let Some(effects) = self.in_tree(action)
         {
             return effects;
@@ -91,7 +91,7 @@ impl Review {
 
     /// Keys while the files have the focus; `None` for keys with the same meaning everywhere.
     fn in_tree(&mut self, action: ReviewAction) -> Option<Vec<ReviewEffect>> {
-        let page = usize::from(self.size.1.saturating_sub(4).max(1));
+        let page = usize::from(self.window.size.1.saturating_sub(4).max(1));
         let last = self.tree.nodes.len().saturating_sub(1);
         let at = self.tree.cursor;
         let to = match action {
@@ -102,7 +102,7 @@ impl Review {
             | ReviewAction::Move(Move::Right)
             | ReviewAction::Focus
             | ReviewAction::Escape => {
-                self.focus = ReviewFocus::Diff;
+                self.look.focus = ReviewFocus::Diff;
                 return Some(Vec::new());
             }
             ReviewAction::Move(Move::Left) => return None,
@@ -118,8 +118,8 @@ impl Review {
     fn follow_tree(&mut self) {
         let file = self.tree.nodes.get(self.tree.cursor).and_then(|node| node.files.first());
         if let Some(row) = file.and_then(|f| self.rows.of_file(*f)) {
-            self.cursor = row;
-            self.top = (row, 0);
+            self.window.cursor = row;
+            self.window.top = (row, 0);
         }
     }
 
@@ -129,13 +129,13 @@ impl Review {
     }
 
     fn escape(&mut self) -> Vec<ReviewEffect> {
-        if self.anchor.take().is_some() {
+        if self.window.anchor.take().is_some() {
             return Vec::new();
         }
-        if !std::mem::take(&mut self.search).is_empty() {
+        if !std::mem::take(&mut self.finder.search).is_empty() {
             return Vec::new();
         }
-        if !std::mem::take(&mut self.filter).is_empty() {
+        if !std::mem::take(&mut self.finder.filter).is_empty() {
             self.layout.only = None;
             self.lay_out();
             return Vec::new();
@@ -170,9 +170,9 @@ impl Review {
 
     fn help_key(&mut self, map: &Keymap<ReviewAction>, key: KeyEvent, top: usize) {
         let Some(ReviewAction::Move(step)) = map.action(key) else { return };
-        let columns = usize::from(self.size.0);
+        let columns = self.window.columns();
         let count = help_page::rows_of_table(&map.help(), &Theme::plain(), columns).len();
-        let page = usize::from(self.size.1.saturating_sub(3));
+        let page = usize::from(self.window.size.1.saturating_sub(3));
         self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }
 
@@ -219,7 +219,7 @@ impl Review {
                 let top = step.row(top, 1, self.summary_end());
                 self.overlay = ReviewOverlay::Summary { top, answer };
             }
-            (KeyCode::Esc | KeyCode::Char('q'), _) => self.say(match self.subject {
+            (KeyCode::Esc | KeyCode::Char('q'), _) => self.say(match self.task.subject {
                 ReviewSubject::Pending => "nothing was applied",
                 ReviewSubject::Stage => "nothing was staged",
                 ReviewSubject::Unstage => "nothing was unstaged",
@@ -233,7 +233,7 @@ impl Review {
 
     fn edit(&mut self) -> Vec<ReviewEffect> {
         // What is unstaged is what the index has.
-        if self.subject == ReviewSubject::Unstage {
+        if self.task.subject == ReviewSubject::Unstage {
             return self.nothing_done("staged lines cannot be edited here");
         }
         if self.file_here().is_some_and(|file| self.decider(file) != file) {
@@ -281,7 +281,7 @@ impl Review {
         if bytes.is_empty() {
             return self.nothing_done("no line to copy here");
         }
-        self.anchor = None;
+        self.window.anchor = None;
         vec![ReviewEffect::Copy(String::from_utf8_lossy(&bytes).into_owned())]
     }
 }

@@ -86,7 +86,7 @@ impl Review {
             }
         };
         out.extend(
-            self.comments.iter().filter(here).map(|c| format!("comment: {}", sanitize::line(&c.text))),
+            self.comments.list.iter().filter(here).map(|c| format!("comment: {}", sanitize::line(&c.text))),
         );
         out
     }

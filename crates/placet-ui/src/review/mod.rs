@@ -17,8 +17,10 @@ mod difference;
 mod draw;
 mod edit;
 mod file;
+mod finder;
 mod folded_files;
 mod folds;
+mod footer;
 mod from_patch;
 mod history;
 mod index_patch;
@@ -47,6 +49,7 @@ mod typing;
 mod undo;
 mod unit;
 mod unseen;
+mod window;
 mod workers;
 
 pub use action::{ReviewAction, TABLE};

@@ -9,14 +9,14 @@ use crate::keymap::Move;
 
 impl Review {
     pub(super) fn go(&mut self, action: ReviewAction) {
-        let page = usize::from(self.size.1.saturating_sub(3).max(1));
+        let page = usize::from(self.window.size.1.saturating_sub(3).max(1));
         let last = self.rows.list.len().saturating_sub(1);
-        let at = self.cursor;
+        let at = self.window.cursor;
         match action {
-            ReviewAction::Move(Move::Top) => (self.cursor, self.top) = (0, (0, 0)),
-            ReviewAction::Move(Move::Right) => self.left = (self.left + 8).min(100_000),
-            ReviewAction::Move(Move::Left) => self.left = self.left.saturating_sub(8),
-            ReviewAction::Move(step) => self.cursor = step.row(at, page, last),
+            ReviewAction::Move(Move::Top) => (self.window.cursor, self.window.top) = (0, (0, 0)),
+            ReviewAction::Move(Move::Right) => self.window.left = (self.window.left + 8).min(100_000),
+            ReviewAction::Move(Move::Left) => self.window.left = self.window.left.saturating_sub(8),
+            ReviewAction::Move(step) => self.window.cursor = step.row(at, page, last),
             ReviewAction::NextHunk => self.jump(self.hunk_rows(), 1, "hunk"),
             ReviewAction::PrevHunk => self.jump(self.hunk_rows(), -1, "hunk"),
             ReviewAction::NextFile => self.jump(self.file_rows(), 1, "file"),
@@ -24,7 +24,9 @@ impl Review {
             ReviewAction::NextOpen => self.go_to_open(),
             ReviewAction::NextMatch => self.go_to_match(1),
             ReviewAction::PrevMatch => self.go_to_match(-1),
-            ReviewAction::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
+            ReviewAction::Visual => {
+                self.window.anchor = if self.window.anchor.is_some() { None } else { Some(at) }
+            }
             ReviewAction::More => self.context(1),
             ReviewAction::Less => self.context(-1),
             ReviewAction::Side => {
@@ -42,7 +44,7 @@ impl Review {
             ReviewAction::Invisibles => self.look.invisibles = !self.look.invisibles,
             ReviewAction::Wrap => {
                 self.look.wrap = !self.look.wrap;
-                self.left = 0;
+                self.window.left = 0;
                 self.say(if self.look.wrap {
                     "long lines are wrapped"
                 } else {
@@ -52,10 +54,10 @@ impl Review {
             ReviewAction::Fold => self.fold(),
             ReviewAction::Tree => {
                 self.look.tree = Some(!self.shows_tree());
-                self.focus = ReviewFocus::Diff;
+                self.look.focus = ReviewFocus::Diff;
             }
             ReviewAction::Focus => {
-                self.focus = ReviewFocus::Tree;
+                self.look.focus = ReviewFocus::Tree;
                 self.look.tree = Some(true);
                 let here = self.file_here().and_then(|f| self.tree.of_file(f));
                 self.tree.cursor = here.unwrap_or(0);
@@ -66,11 +68,11 @@ impl Review {
     }
 
     pub(super) fn go_to_next_hunk(&mut self) {
-        let at = self.cursor;
+        let at = self.window.cursor;
         let hunk = self.row().and_then(|row| row.hunk());
         let mut later = self.rows.hunks.iter().filter(|(f, h, row)| *row > at && Some((*f, *h)) != hunk);
         if let Some((_, _, row)) = later.next() {
-            self.cursor = *row;
+            self.window.cursor = *row;
         }
     }
 
@@ -83,20 +85,20 @@ impl Review {
     }
 
     fn jump(&mut self, rows: Vec<usize>, direction: isize, what: &str) {
-        let at = self.cursor;
+        let at = self.window.cursor;
         let (found, place) = match direction {
             1.. => (rows.into_iter().find(|row| *row > at), "after"),
             _ => (rows.into_iter().rev().find(|row| *row < at), "before"),
         };
         match found {
-            Some(row) => self.cursor = row,
+            Some(row) => self.window.cursor = row,
             None => self.say(format!("no {what} {place} this one")),
         }
     }
 
     /// The next hunk that is not decided, from the beginning again after the last.
     fn go_to_open(&mut self) {
-        let at = self.cursor;
+        let at = self.window.cursor;
         let is_open = |f: usize, h: usize| {
             let Some(file) = self.files.get(f) else { return false };
             match file.lines() {
@@ -107,35 +109,37 @@ impl Review {
         let open: Vec<usize> =
             self.rows.hunks.iter().filter(|(f, h, _)| is_open(*f, *h)).map(|(_, _, row)| *row).collect();
         match open.iter().find(|row| **row > at).or(open.first()) {
-            Some(row) => self.cursor = *row,
+            Some(row) => self.window.cursor = *row,
             None => self.say("all hunks are decided"),
         }
     }
 
     /// Moves to a row with a match, in this direction and around the end.
     pub(super) fn go_to_match(&mut self, direction: isize) {
-        if self.search.is_empty() {
+        if self.finder.search.is_empty() {
             self.say("no search; / starts one");
             return;
         }
         let count = self.rows.list.len();
-        let needle = ReviewQuery::new(&self.search);
+        let needle = ReviewQuery::new(&self.finder.search);
         let step = |n: usize| match direction {
-            1.. => (self.cursor + n) % count.max(1),
-            _ => (self.cursor + count - n % count.max(1)) % count.max(1),
+            1.. => (self.window.cursor + n) % count.max(1),
+            _ => (self.window.cursor + count - n % count.max(1)) % count.max(1),
         };
         match (1..=count).map(step).find(|row| self.has(*row, &needle)) {
-            Some(row) => self.cursor = row,
-            None => self.say(format!("no match for `{}`", placet_text::text::sanitize::line(&self.search))),
+            Some(row) => self.window.cursor = row,
+            None => {
+                self.say(format!("no match for `{}`", placet_text::text::sanitize::line(&self.finder.search)))
+            }
         }
     }
 
     /// The first match at or after the cursor: while the search is typed.
     pub(super) fn go_to_first_match(&mut self, from: usize) {
         let count = self.rows.list.len();
-        let needle = ReviewQuery::new(&self.search);
+        let needle = ReviewQuery::new(&self.finder.search);
         let found = (0..count).map(|n| (from + n) % count.max(1)).find(|row| self.has(*row, &needle));
-        self.cursor = found.unwrap_or(from);
+        self.window.cursor = found.unwrap_or(from);
     }
 
     fn has(&self, row: usize, needle: &ReviewQuery) -> bool {
@@ -147,7 +151,7 @@ impl Review {
         match row {
             ReviewRow::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
             ReviewRow::Note(n) => {
-                self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect()
+                self.comments.list.get(n as usize).map(|c| c.text.as_str()).into_iter().collect()
             }
             ReviewRow::Same { file, new, part, .. } => {
                 let new_line = (DiffSide::New, new as usize);

@@ -95,7 +95,7 @@ impl<'a> ReviewPainter<'a> {
             annotations,
             inline,
             columns,
-            needle: ReviewQuery::new(&review.search),
+            needle: ReviewQuery::new(&review.finder.search),
             adjusters: adjusters(theme),
             columns_without_tails: None,
         }
@@ -104,7 +104,7 @@ impl<'a> ReviewPainter<'a> {
     /// The screen rows of the `at`th row.
     pub(super) fn rows(&self, at: usize) -> Vec<Vec<StyledCell>> {
         let Some(row) = self.review.rows.list.get(at).copied() else { return Vec::new() };
-        let chosen = self.review.selection().contains(&at);
+        let chosen = self.review.window.selection().contains(&at);
         let mut rows = self.plain(row);
         for (n, cells) in rows.iter_mut().enumerate() {
             let lead = if chosen { "▌" } else { " " };
@@ -256,7 +256,7 @@ impl<'a> ReviewPainter<'a> {
                 self.indented(text.unwrap_or_default(), "warning")
             }
             ReviewRow::Note(n) => {
-                self.review.comments.get(n as usize).map(|c| self.note(c)).unwrap_or_default()
+                self.review.comments.list.get(n as usize).map(|c| self.note(c)).unwrap_or_default()
             }
             ReviewRow::Same { file, old, new, part } => {
                 self.same(file, old as usize, new as usize, part as usize)

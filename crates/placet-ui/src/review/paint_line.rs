@@ -290,7 +290,7 @@ impl ReviewPainter<'_> {
             };
             return rows.into_iter().enumerate().map(full).collect();
         }
-        let left = self.review.left;
+        let left = self.review.window.left;
         if cells::width_of(&all) <= left + columns || columns < 2 {
             return vec![window(&all, left, columns).to_vec()];
         }
@@ -301,7 +301,7 @@ impl ReviewPainter<'_> {
 
     /// All cells of a part of a line.
     fn cells_of(&self, shown: &StyledSegment<'_>) -> Vec<StyledCell> {
-        let StyledSegment { file, side, line, part, look, .. } = *shown;
+        let StyledSegment { side, line, part, .. } = *shown;
         let doc = shown.lines.side(side);
         if part >= doc.parts(line) {
             return Vec::new();
@@ -311,21 +311,7 @@ impl ReviewPainter<'_> {
         let of_line = shown.changes.as_deref().map_or(&[][..], Vec::as_slice);
         let changes: Vec<Range<usize>> = of_line.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = shown.is_changed;
-        let label = if side == DiffSide::Old { "diff.remove" } else { "diff.add" };
-        // Where the sign has a ground that shows the change, the text needs no colour for that.
-        let is_plain = look.fg == self.theme.style(label).fg && self.theme.sign(label).bg.is_some();
-        // Colours of code only where the background or the sign shows the change; otherwise the line's own colour has to
-        // show it.
-        let colours = match changed && look.bg.is_none() && !is_plain {
-            true => None,
-            false => self.annotations.colours(file as usize, side, line),
-        };
-        let base = if colours.is_some() || changed && is_plain { Style { fg: None, ..look } } else { look };
-        let colours: Vec<(Range<usize>, Style)> = colours
-            .into_iter()
-            .flatten()
-            .filter_map(|(range, style)| Some((inside(&range, &own)?, style)))
-            .collect();
+        let (base, colours) = self.colours_of(shown, &own);
         let word = self.theme.style(if side == DiffSide::Old { "diff.remove.word" } else { "diff.add.word" });
         let found = self.needle.places(text);
         let match_style = self.theme.style("match");
@@ -343,11 +329,9 @@ impl ReviewPainter<'_> {
             }
             style
         };
-        let only_blank = changed
-            && !changes.is_empty()
-            && changes
-                .iter()
-                .all(|r| text.get(r.clone()).is_none_or(|part| part.chars().all(char::is_whitespace)));
+        let is_blank =
+            |r: &Range<usize>| text.get(r.clone()).is_none_or(|part| part.chars().all(char::is_whitespace));
+        let only_blank = changed && !changes.is_empty() && changes.iter().all(is_blank);
         let blanks = match (self.review.look.invisibles || only_blank, changed) {
             (true, _) => WhitespaceMode::Shown,
             (false, true) => WhitespaceMode::Exact,
@@ -403,6 +387,27 @@ impl ReviewPainter<'_> {
             self.line_end(doc, line, changed, blanks, &mut out);
         }
         out
+    }
+
+    /// The style of a part of a line, and the colours of its code: only where the background or the sign shows the change;
+    /// otherwise the line's own colour has to show it.
+    fn colours_of(
+        &self,
+        shown: &StyledSegment<'_>,
+        own: &Range<usize>,
+    ) -> (Style, Vec<(Range<usize>, Style)>) {
+        let StyledSegment { file, side, line, look, .. } = *shown;
+        let label = if side == DiffSide::Old { "diff.remove" } else { "diff.add" };
+        // Where the sign has a ground that shows the change, the text needs no colour for that.
+        let is_plain = look.fg == self.theme.style(label).fg && self.theme.sign(label).bg.is_some();
+        let colours = match shown.is_changed && look.bg.is_none() && !is_plain {
+            true => None,
+            false => self.annotations.colours(file as usize, side, line),
+        };
+        let has_own = colours.is_some() || shown.is_changed && is_plain;
+        let inside = |(range, style)| Some((inside(&range, own)?, style));
+        let colours = colours.into_iter().flatten().filter_map(inside).collect();
+        (if has_own { Style { fg: None, ..look } } else { look }, colours)
     }
 
     /// Columns that the changed part of a row takes where lines are not wrapped.

@@ -85,10 +85,10 @@ impl<'a> ReviewPane<'a> {
             }
         }
         if let Some((_, _, row)) = review.rows.hunks.first() {
-            review.cursor = *row;
+            review.window.cursor = *row;
         }
         // Where a question was, a person may still be typing.
-        review.takes_keys = review.opened_from != ReviewOpenedFrom::ApplyQuestion;
+        review.footer.takes_keys = review.task.opened_from != ReviewOpenedFrom::ApplyQuestion;
         let around = ReviewWorkers::new(&desk.theme);
         ReviewPane {
             review,
@@ -189,7 +189,7 @@ impl<'a> ReviewPane<'a> {
     /// Asks for the colours of what is on the screen.
     fn want(&mut self) {
         let places = self.review.places();
-        let shown = self.review.top.0..self.review.top.0 + places.rows + 1;
+        let shown = self.review.window.top.0..self.review.window.top.0 + places.rows + 1;
         let rows: Vec<ReviewRow> = self
             .review
             .rows
@@ -334,7 +334,7 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn waits_at_first(&self) -> bool {
-        self.review.opened_from == ReviewOpenedFrom::ApplyQuestion
+        self.review.task.opened_from == ReviewOpenedFrom::ApplyQuestion
     }
 
     fn enter_counts(&mut self, counts: bool) -> bool {
@@ -417,7 +417,7 @@ impl FullScreenPane for ReviewPane<'_> {
             Some(EditorRequest::Open { file, line }) => self.open_file(file, line),
             None => {}
         }
-        if let Some(message) = &mut self.review.message {
+        if let Some(message) = &mut self.review.footer.message {
             *message = sanitize::line(message).into_owned();
         }
     }

@@ -124,7 +124,7 @@ impl ReviewHarness {
     }
 
     fn buffer(&self) -> Buffer {
-        let (columns, rows) = self.review.size;
+        let (columns, rows) = self.review.window.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         self.review.draw(&mut buffer, &self.scene());
         buffer
@@ -168,15 +168,15 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
     }
     use ReviewAction as A;
     match action {
-        A::Move(Move::Down) => ("g", |b, a| assert_eq!(a.review.cursor, b.review.cursor + 1)),
-        A::Move(Move::Up) => ("", |b, a| assert_eq!(a.review.cursor + 1, b.review.cursor)),
+        A::Move(Move::Down) => ("g", |b, a| assert_eq!(a.review.window.cursor, b.review.window.cursor + 1)),
+        A::Move(Move::Up) => ("", |b, a| assert_eq!(a.review.window.cursor + 1, b.review.window.cursor)),
         A::Move(Move::HalfDown) | A::Move(Move::PageDown) | A::Move(Move::Bottom) => ("g", moved),
         A::Move(Move::HalfUp) | A::Move(Move::PageUp) | A::Move(Move::Top) => ("G", moved),
         A::Move(Move::Right) => ("W}", |b, a| {
             assert!(b.screen().contains("intro") && !a.screen().contains("intro"), "{}", a.screen());
         }),
         A::Move(Move::Left) => {
-            ("W}ll", |b, a| assert!(a.review.left < b.review.left && b.screen() != a.screen()))
+            ("W}ll", |b, a| assert!(a.review.window.left < b.review.window.left && b.screen() != a.screen()))
         }
         A::NextHunk => ("", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
         A::PrevHunk => ("]]", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
@@ -260,7 +260,9 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
         A::Help => ("", |_, a| assert!(a.screen().contains("a line down") && a.screen().contains("Ctrl-D"))),
         A::Close => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Close])),
         A::Escape => ("v", |b, a| {
-            assert!(b.review.anchor.is_some() && a.review.anchor.is_none() && a.effects.is_empty())
+            assert!(
+                b.review.window.anchor.is_some() && a.review.window.anchor.is_none() && a.effects.is_empty()
+            )
         }),
     }
 }
@@ -310,7 +312,7 @@ fn a_selection_decides_its_lines_and_no_others() {
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("jva");
     assert_eq!(desk.marks(), "oao oo o/oo/o");
-    assert_eq!(desk.review.anchor, None);
+    assert_eq!(desk.review.window.anchor, None);
     // From the middle of one hunk over unchanged lines into the next.
     desk.press("[jv]r");
     assert_eq!(desk.marks(), "orr ro o/oo/o");
@@ -367,7 +369,7 @@ fn a_paste_is_text_and_never_keys() {
     desk.press("c");
     desk.review.paste("two\r\nlines");
     desk.press("<Enter>");
-    assert_eq!(desk.review.comments[0].text, "two\nlines");
+    assert_eq!(desk.review.comments.list[0].text, "two\nlines");
 }
 
 #[test]
@@ -376,21 +378,21 @@ fn comments_searches_and_filters_are_edited_like_every_other_line() {
     desk.press(
         "cfirst second third<Alt-b><Alt-Backspace><Ctrl-K><Ctrl-A><Ctrl-Y> <Ctrl-Right><Alt-Enter>!<Enter>",
     );
-    assert_eq!(desk.review.comments[0].text, "third first\n! ");
+    assert_eq!(desk.review.comments.list[0].text, "third first\n! ");
     desk.press("/one<Ctrl-Left>x<Alt-d>");
     desk.review.paste("two\nlines\n");
-    assert_eq!(desk.review.search, "xtwo lines");
+    assert_eq!(desk.review.finder.search, "xtwo lines");
     desk.press("<Esc>fsrc/a/b<Ctrl-W><Left>x");
-    assert_eq!(desk.review.filter, "src/ax/");
+    assert_eq!(desk.review.finder.filter, "src/ax/");
 }
 
 #[test]
 fn a_comment_left_with_escape_comes_back_with_the_same_key() {
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("chalf a thou<Esc>");
-    assert!(desk.review.comments.is_empty());
+    assert!(desk.review.comments.list.is_empty());
     desk.press("cght<Enter>");
-    assert_eq!(desk.review.comments[0].text, "half a thought");
+    assert_eq!(desk.review.comments.list[0].text, "half a thought");
 }
 
 #[test]
@@ -430,7 +432,7 @@ fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
     assert!(seen.contains("<0>") && seen.contains("<450>"), "{seen}");
     desk.press("W");
     // `<80>` to `<99>` look like bytes, so their brackets are written out.
-    desk.review.left = 4370 + 20 * 7;
+    desk.review.window.left = 4370 + 20 * 7;
     assert!(desk.screen().contains("<899>"), "{}", desk.screen());
 }
 
@@ -465,7 +467,7 @@ proptest! {
             desk.review.handle(ReviewAction::Undo);
         }
         prop_assert_eq!(desk.marks(), "ooo oo o/oo/o");
-        prop_assert!(desk.review.comments.is_empty());
+        prop_assert!(desk.review.comments.list.is_empty());
     }
 }
 

@@ -111,8 +111,8 @@ impl SavedReview {
     pub fn of(review: &Review, outbox: Option<String>) -> SavedReview {
         let mut memory = SavedReview {
             version: VERSION,
-            comments: review.comments.clone(),
-            next_comment: review.next_comment,
+            comments: review.comments.list.clone(),
+            next_comment: review.comments.next,
             outbox,
             ..SavedReview::default()
         };
@@ -157,7 +157,7 @@ impl SavedReview {
         let mut next = SavedReview { decided: self.decided.clone(), ..SavedReview::only(None) };
         if let Some(mut rest) = rest {
             drop(self.restore_into(&mut rest));
-            rest.comments.clear();
+            rest.comments.list.clear();
             next = SavedReview::of(&rest, None).merge(self, &rest);
             next.known.extend(keys(&rest));
         }
@@ -211,8 +211,8 @@ impl SavedReview {
             }
         }
         review.follow_decisions();
-        review.comments.clone_from(&self.comments);
-        review.next_comment = self.next_comment.max(1);
+        review.comments.list.clone_from(&self.comments);
+        review.comments.next = self.next_comment.max(1);
         review.move_comments();
         notes
     }

@@ -17,17 +17,18 @@ impl Review {
         let painter = ReviewPainter::new(review, scene, places.columns);
         let height = |row: usize| painter.height(row);
         let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
-        let mut top = review.top;
-        if review.cursor < top.0 + margin {
-            top = (review.cursor.saturating_sub(margin), 0);
+        let mut top = review.window.top;
+        if review.window.cursor < top.0 + margin {
+            top = (review.window.cursor.saturating_sub(margin), 0);
         }
         // A hunk that fits is shown whole.
         let hunk = review.row().and_then(|row| row.hunk());
         let of_hunk = |row: &&ReviewRow| hunk.is_some() && row.hunk() == hunk;
-        let rest = review.rows.list.get(review.cursor + 1..).unwrap_or_default().iter().take(places.rows);
+        let rest =
+            review.rows.list.get(review.window.cursor + 1..).unwrap_or_default().iter().take(places.rows);
         let reach = match rest.take_while(of_hunk).count() {
-            long if long + 2 * margin >= places.rows => review.cursor,
-            rest => review.cursor + rest,
+            long if long + 2 * margin >= places.rows => review.window.cursor,
+            rest => review.window.cursor + rest,
         };
         // Screen rows from the top to below the cursor; the count stops where it does not matter any more.
         let mut used = 0usize;
@@ -51,10 +52,10 @@ impl Review {
                     }
                     first -= 1;
                 }
-                top = (first.min(review.cursor), 0);
+                top = (first.min(review.window.cursor), 0);
             }
         }
-        self.top = top;
+        self.window.top = top;
         self.record_seen(scene);
     }
 
@@ -62,15 +63,17 @@ impl Review {
     pub fn scroll_in_row(&mut self, down: bool, scene: &DrawContext<'_>) -> bool {
         let places = self.places();
         let painter = ReviewPainter::new(self, scene, places.columns);
-        let height = painter.height(self.cursor);
-        if height <= places.rows || self.top.0 != self.cursor {
+        let height = painter.height(self.window.cursor);
+        if height <= places.rows || self.window.top.0 != self.window.cursor {
             return false;
         }
         let last = height - places.rows / 2;
         let step = (places.rows / 2).max(1);
         match down {
-            true if self.top.1 + places.rows < height => self.top.1 = (self.top.1 + step).min(last),
-            false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
+            true if self.window.top.1 + places.rows < height => {
+                self.window.top.1 = (self.window.top.1 + step).min(last)
+            }
+            false if self.window.top.1 > 0 => self.window.top.1 = self.window.top.1.saturating_sub(step),
             _ => return false,
         }
         self.record_seen(scene);
@@ -85,7 +88,7 @@ impl Review {
         }
         let painter = ReviewPainter::new(self, scene, places.columns);
         let mut drawn: Vec<(ReviewRow, usize, Range<usize>)> = Vec::new();
-        let (mut y, mut at, mut skip) = (0, self.top.0, self.top.1);
+        let (mut y, mut at, mut skip) = (0, self.window.top.0, self.window.top.1);
         while let Some(row) = self.rows.list.get(at).copied().filter(|_| y < places.rows) {
             let height = painter.height(at);
             let end = height.min(skip + places.rows - y).max(skip);
@@ -95,8 +98,12 @@ impl Review {
             } else {
                 let (wide, room) = (painter.extent(row), painter.text_columns(row));
                 // The last column shows that the line continues.
-                let right = if wide > self.left + room { self.left + room.saturating_sub(1) } else { wide };
-                drawn.push((row, wide, self.left.min(right)..right));
+                let right = if wide > self.window.left + room {
+                    self.window.left + room.saturating_sub(1)
+                } else {
+                    wide
+                };
+                drawn.push((row, wide, self.window.left.min(right)..right));
             }
             (at, skip) = (at + 1, 0);
         }

@@ -3,8 +3,10 @@
 //! What is built on it, in this order: [`super::undo`] and [`super::unseen`]; [`super::folds`], [`super::navigation`],
 //! [`super::decide`] and [`super::typing`]; [`super::input`], which takes keys and actions; and [`super::draw`].
 
-use super::comment::{ReviewComment, move_to_text};
+use super::comment::{CommentList, ReviewComment, move_to_text};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::finder::ReviewFinder;
+use super::footer::ReviewFooter;
 use super::history::ReviewHistory;
 use super::moved_lines::MovedLines;
 use super::overlay::ReviewOverlay;
@@ -13,6 +15,7 @@ use super::seen_rows::SeenRows;
 use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
+use super::window::ReviewWindow;
 use placet_workspace::ChangeCount;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -78,6 +81,8 @@ pub struct ReviewToggles {
     pub wrap: bool,
     pub invisibles: bool,
     pub blame: bool,
+    /// What the keys are about.
+    pub focus: ReviewFocus,
     /// Whether the tree is shown: as the person chose, or by the width.
     pub tree: Option<bool>,
 }
@@ -91,10 +96,10 @@ pub enum ReviewOpenedFrom {
     ApplyQuestion,
 }
 
-pub struct Review {
+/// What is reviewed, for whom, and where the accepted part goes.
+pub struct ReviewTask {
     pub title: String,
     pub subject: ReviewSubject,
-    pub files: Vec<ReviewFile>,
     /// The changes as a person counts them.
     pub count: ChangeCount,
     /// Lines added and removed. Of a change set, as the question and the list count them.
@@ -108,50 +113,50 @@ pub struct Review {
     pub program: Option<String>,
     /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
-    pub comments: Vec<ReviewComment>,
-    pub moves: MovedLines,
-    pub rows: ReviewRows,
-    pub layout: ReviewLayout,
-    pub look: ReviewToggles,
-    pub tree: ReviewTree,
-    pub focus: ReviewFocus,
-    pub overlay: ReviewOverlay,
-    /// The row the cursor is on.
-    pub cursor: usize,
-    /// The first row on the screen, and how many of its screen rows are above it.
-    pub top: (usize, usize),
-    /// Columns scrolled to the right when lines are not wrapped.
-    pub left: usize,
-    /// Where a selection began.
-    pub anchor: Option<usize>,
-    pub search: String,
-    pub filter: String,
-    /// The checks that ran on what was accepted.
-    pub checks: Option<ShownChecks>,
-    /// The message about the last key, for the last lines of the screen.
-    pub message: Option<String>,
-    /// What the person may do here, above the keys as long as the review is open.
-    pub advice: Option<String>,
-    /// Columns and rows of the screen.
-    pub size: (u16, u16),
-    /// Keys are taken, and named in the last row.
-    pub(super) takes_keys: bool,
-    /// An Enter decides at the summary now.
-    pub(super) enter_counts: bool,
-    pub(super) history: ReviewHistory,
-    pub(super) seen: SeenRows,
-    pub(super) next_comment: u64,
 }
 
-impl Review {
-    pub fn new(title: &str, subject: ReviewSubject, files: Vec<ReviewFile>) -> Review {
-        let moves = MovedLines::find(&files);
+impl ReviewTask {
+    fn new(title: &str, subject: ReviewSubject, files: &[ReviewFile]) -> ReviewTask {
         // The files of a commit are also files of the workspace, or were before: each counts once, as in the question.
         let own = || files.iter().filter(|file| file.decided_with.is_none());
         let line_counts = own()
             .filter_map(ReviewFile::counts)
             .fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed));
-        let own = own().count();
+        ReviewTask {
+            title: title.into(),
+            subject,
+            count: ChangeCount { files: own().count(), ..ChangeCount::default() },
+            line_counts,
+            output: None,
+            opened_from: ReviewOpenedFrom::default(),
+            program: None,
+            partial: false,
+        }
+    }
+}
+
+pub struct Review {
+    pub task: ReviewTask,
+    pub files: Vec<ReviewFile>,
+    pub comments: CommentList,
+    pub moves: MovedLines,
+    pub rows: ReviewRows,
+    pub layout: ReviewLayout,
+    pub look: ReviewToggles,
+    pub tree: ReviewTree,
+    pub overlay: ReviewOverlay,
+    pub window: ReviewWindow,
+    pub finder: ReviewFinder,
+    /// The checks that ran on what was accepted.
+    pub checks: Option<ShownChecks>,
+    pub footer: ReviewFooter,
+    pub(super) history: ReviewHistory,
+    pub(super) seen: SeenRows,
+}
+
+impl Review {
+    pub fn new(title: &str, subject: ReviewSubject, files: Vec<ReviewFile>) -> Review {
+        let moves = MovedLines::find(&files);
         let explained = files.iter().enumerate().filter(|(_, file)| file.is_explained());
         let folded = explained.map(|(at, _)| at).collect();
         let layout = ReviewLayout { folded, ..ReviewLayout::default() };
@@ -159,38 +164,27 @@ impl Review {
         let tree = ReviewTree::of(&files, None);
         let cursor = rows.hunks.first().map_or(0, |(_, _, row)| *row);
         Review {
-            title: title.into(),
-            subject,
-            count: ChangeCount { files: own, ..ChangeCount::default() },
-            line_counts,
+            task: ReviewTask::new(title, subject, &files),
             files,
-            output: None,
-            opened_from: ReviewOpenedFrom::default(),
-            program: None,
-            partial: false,
-            comments: Vec::new(),
+            comments: CommentList::default(),
             moves,
             rows,
             layout,
-            look: ReviewToggles { wrap: true, invisibles: false, blame: false, tree: None },
+            look: ReviewToggles {
+                wrap: true,
+                invisibles: false,
+                blame: false,
+                focus: ReviewFocus::Diff,
+                tree: None,
+            },
             tree,
-            focus: ReviewFocus::Diff,
             overlay: ReviewOverlay::None,
-            cursor,
-            top: (0, 0),
-            left: 0,
-            anchor: None,
-            search: String::new(),
-            filter: String::new(),
+            window: ReviewWindow::at(cursor),
+            finder: ReviewFinder::default(),
             checks: None,
-            message: None,
-            advice: None,
-            size: (80, 24),
-            takes_keys: true,
-            enter_counts: false,
+            footer: ReviewFooter::default(),
             history: ReviewHistory::default(),
             seen: SeenRows::default(),
-            next_comment: 1,
         }
     }
 
@@ -249,64 +243,54 @@ impl Review {
     }
 
     pub fn row(&self) -> Option<ReviewRow> {
-        self.rows.list.get(self.cursor).copied()
+        self.rows.list.get(self.window.cursor).copied()
     }
 
     /// The file at the cursor; above the first file, the first file.
     pub fn file_here(&self) -> Option<usize> {
         let here = self.row().and_then(|row| row.file());
         here.or_else(|| {
-            let before = self.rows.files.iter().rev().find(|(_, row)| *row <= self.cursor);
+            let before = self.rows.files.iter().rev().find(|(_, row)| *row <= self.window.cursor);
             before.or(self.rows.files.first()).map(|(file, _)| *file)
         })
     }
 
-    /// The rows selected: the cursor's own when nothing is.
-    pub fn selection(&self) -> std::ops::RangeInclusive<usize> {
-        let anchor = self.anchor.unwrap_or(self.cursor);
-        anchor.min(self.cursor)..=anchor.max(self.cursor)
-    }
-
-    /// The same rows, each once where a line has several.
+    /// The selected rows, each once where a line has several.
     pub(super) fn selected_rows(&self) -> Vec<ReviewRow> {
-        let rows = self.rows.list.get(self.selection()).unwrap_or_default();
+        let rows = self.rows.list.get(self.window.selection()).unwrap_or_default();
         let mut rows: Vec<ReviewRow> = rows.iter().map(ReviewRow::whole).collect();
         rows.dedup();
         rows
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        self.size = (columns.max(1), rows.max(1));
+        self.window.size = (columns.max(1), rows.max(1));
     }
 
     /// Lays the rows out again and keeps the cursor on what it was on.
     pub(super) fn lay_out(&mut self) {
         let here = self.row();
         let (file, hunk) = (self.file_here(), here.and_then(|row| row.hunk()));
-        self.layout.partial = self.partial;
-        self.rows = ReviewRows::of(&self.files, &self.comments, &self.layout);
+        self.layout.partial = self.task.partial;
+        self.rows = ReviewRows::of(&self.files, &self.comments.list, &self.layout);
         self.tree = ReviewTree::of(&self.files, self.layout.only.as_deref());
-        self.anchor = None;
+        self.window.anchor = None;
         let same = here.and_then(|row| self.rows.list.iter().position(|r| *r == row));
         let near = || hunk.and_then(|(f, h)| self.rows.of_hunk(f, h));
         let header = || file.and_then(|f| self.rows.of_file(f));
-        self.cursor = same.or_else(near).or_else(header).unwrap_or(0);
+        self.window.cursor = same.or_else(near).or_else(header).unwrap_or(0);
         self.clamp();
     }
 
     pub(super) fn clamp(&mut self) {
-        let last = self.rows.list.len().saturating_sub(1);
-        self.cursor = self.cursor.min(last);
-        if self.top.0 > last {
-            self.top = (last, 0);
-        }
+        self.window.clamp(self.rows.list.len().saturating_sub(1));
     }
 
     /// Moves comments to the present place of their lines.
     pub fn move_comments(&mut self) {
-        for comment in &mut self.comments {
+        for comment in &mut self.comments.list {
             let file = comment.target.path().and_then(|path| self.files.iter().find(|f| f.path == *path));
-            if file.is_none() && self.partial {
+            if file.is_none() && self.task.partial {
                 continue;
             }
             move_to_text(comment, file.and_then(ReviewFile::lines));
@@ -318,12 +302,12 @@ impl Review {
     /// files.
     pub fn is_here(&self, comment: &ReviewComment) -> bool {
         let among = |path: &std::path::PathBuf| self.files.iter().any(|f| f.path == *path);
-        !self.partial || comment.target.path().is_none_or(among)
+        !self.task.partial || comment.target.path().is_none_or(among)
     }
 
     /// The comments that are shown, and reported.
     pub fn visible_comments(&self) -> impl Iterator<Item = &ReviewComment> {
-        self.comments.iter().filter(|c| self.is_here(c))
+        self.comments.list.iter().filter(|c| self.is_here(c))
     }
 
     /// Reopens every decision about these files; the reviewed marks stay.
@@ -340,7 +324,7 @@ impl Review {
 
     /// Who gets the rejections and comments.
     pub(super) fn reader(&self) -> &str {
-        self.program.as_deref().unwrap_or("the agent")
+        self.task.program.as_deref().unwrap_or("the agent")
     }
 
     /// There is something to report to the agent.
@@ -350,7 +334,7 @@ impl Review {
 
     /// The summary offers to report to the agent at once.
     pub(super) fn can_tell(&self) -> bool {
-        self.has_news() && self.subject == ReviewSubject::Pending
+        self.has_news() && self.task.subject == ReviewSubject::Pending
     }
 
     pub(super) fn lines(&self, file: usize) -> Option<&ReviewLines> {
@@ -373,20 +357,17 @@ impl Review {
     }
 
     pub fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(text.into());
+        self.footer.message = Some(text.into());
     }
 
     /// The same, behind what is said already.
     pub fn say_also(&mut self, text: &str) {
-        let before = self.message.take().map(|message| message + "; ").unwrap_or_default();
-        self.message = Some(before + text);
+        self.footer.say_also(text);
     }
 
     /// Takes in whether an Enter that decides counts now; true where that changes the picture.
     pub(super) fn note_enter_counts(&mut self, counts: bool) -> bool {
-        let is_first = counts && !self.takes_keys;
-        self.takes_keys |= counts;
-        let has_changed = std::mem::replace(&mut self.enter_counts, counts) != counts;
+        let (is_first, has_changed) = self.footer.note_enter_counts(counts);
         is_first || has_changed && matches!(self.overlay, ReviewOverlay::Summary { .. })
     }
 

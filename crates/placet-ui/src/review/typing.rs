@@ -1,6 +1,6 @@
 //! Lines that are typed: comments, searches, filters; and what becomes of them.
 
-use super::comment::{CommentTarget, ReviewComment};
+use super::comment::CommentTarget;
 use super::history::ReviewUndoItem;
 use super::overlay::{ReviewInput, ReviewOverlay};
 use super::rows::ReviewRow;
@@ -25,12 +25,12 @@ impl Review {
             ReviewInput::Filter => TextFieldKind::Path,
         });
         match &input {
-            ReviewInput::Filter => field.insert(&self.filter),
-            ReviewInput::Search => self.search.clear(),
+            ReviewInput::Filter => field.insert(&self.finder.filter),
+            ReviewInput::Search => self.finder.search.clear(),
             _ => {}
         }
         if matches!(input, ReviewInput::Search) {
-            self.history.search_from = self.cursor;
+            self.finder.search_from = self.window.cursor;
         }
         // A comment that was left with Escape is not lost.
         if let Some((of, text)) = self.history.draft.take() {
@@ -67,11 +67,11 @@ impl Review {
         let ReviewOverlay::Typing { input, field } = &self.overlay else { return };
         match input {
             ReviewInput::Search => {
-                self.search = field.text().to_string();
-                self.go_to_first_match(self.history.search_from);
+                self.finder.search = field.text().to_string();
+                self.go_to_first_match(self.finder.search_from);
             }
             ReviewInput::Filter => {
-                self.filter = field.text().to_string();
+                self.finder.filter = field.text().to_string();
                 self.apply_filter();
             }
             _ => {}
@@ -81,12 +81,12 @@ impl Review {
     fn left(&mut self, input: ReviewInput, mut field: TextField) -> Vec<ReviewEffect> {
         match input {
             ReviewInput::Search => {
-                self.search.clear();
-                self.cursor = self.history.search_from;
+                self.finder.search.clear();
+                self.window.cursor = self.finder.search_from;
                 self.clamp();
             }
             ReviewInput::Filter => {
-                self.filter.clear();
+                self.finder.filter.clear();
                 self.apply_filter();
             }
             _ if field.is_empty() => {}
@@ -101,16 +101,16 @@ impl Review {
     fn entered(&mut self, input: ReviewInput, text: String) -> Vec<ReviewEffect> {
         let target = match input {
             ReviewInput::Search => {
-                self.search = text;
-                if self.rows.list.is_empty() || self.search.is_empty() {
+                self.finder.search = text;
+                if self.rows.list.is_empty() || self.finder.search.is_empty() {
                     return Vec::new();
                 }
-                let here = self.cursor;
+                let here = self.window.cursor;
                 self.go_to_first_match(here);
                 return Vec::new();
             }
             ReviewInput::Filter => {
-                self.filter = text;
+                self.finder.filter = text;
                 self.apply_filter();
                 if self.rows.files.is_empty() {
                     self.say("no file matches; f changes the filter, Esc ends it");
@@ -124,7 +124,7 @@ impl Review {
             return Vec::new();
         }
         self.add_comment(target, text);
-        let words = match (self.subject, &self.program) {
+        let words = match (self.task.subject, &self.task.program) {
             (ReviewSubject::Pending, Some(program)) => {
                 format!("commented; D deletes it, and the question offers to run {program} again with it")
             }
@@ -143,21 +143,19 @@ impl Review {
     }
 
     pub(super) fn add_comment(&mut self, target: CommentTarget, text: String) {
-        self.push_undo("a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
-        let id = self.next_comment;
-        self.next_comment += 1;
-        self.comments.push(ReviewComment { id, target, text });
+        self.push_undo("a comment", vec![ReviewUndoItem::Comments(self.comments.list.clone())]);
+        self.comments.add(target, text);
         self.lay_out();
     }
 
     /// A comment on the selected lines: of one side, the new one where both are selected.
     pub(super) fn begin_comment(&mut self) -> Vec<ReviewEffect> {
-        let rows = self.rows.list.get(self.selection()).unwrap_or_default().to_vec();
+        let rows = self.rows.list.get(self.window.selection()).unwrap_or_default().to_vec();
         let file = rows.iter().find_map(ReviewRow::file);
         let target = file.and_then(|f| self.lines_target(f, &rows));
         match (target, file) {
             (Some(target), _) => {
-                self.anchor = None;
+                self.window.anchor = None;
                 self.begin(ReviewInput::Comment(target))
             }
             (None, Some(_)) => self.begin_file_comment(),
@@ -196,9 +194,12 @@ impl Review {
         let Some(ReviewRow::Note(n)) = self.row() else {
             return self.nothing_done("no comment here");
         };
-        self.push_undo("the deletion of a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
-        if (n as usize) < self.comments.len() {
-            self.comments.remove(n as usize);
+        self.push_undo(
+            "the deletion of a comment",
+            vec![ReviewUndoItem::Comments(self.comments.list.clone())],
+        );
+        if (n as usize) < self.comments.list.len() {
+            self.comments.list.remove(n as usize);
         }
         self.lay_out();
         self.say("the comment is deleted; u restores it");

@@ -15,7 +15,7 @@ impl Review {
         if history.done.len() >= STEPS {
             history.done.remove(0);
         }
-        history.done.push(ReviewUndoStep { words: words.into(), was, cursor: self.cursor });
+        history.done.push(ReviewUndoStep { words: words.into(), was, cursor: self.window.cursor });
     }
 
     pub(super) fn undo(&mut self) -> Vec<ReviewEffect> {
@@ -48,7 +48,7 @@ impl Review {
         was.reverse();
         self.follow_decisions();
         self.lay_out();
-        let cursor = std::mem::replace(&mut self.cursor, step.cursor);
+        let cursor = std::mem::replace(&mut self.window.cursor, step.cursor);
         self.clamp();
         ReviewUndoStep { words: step.words, was, cursor }
     }
@@ -56,7 +56,7 @@ impl Review {
     fn put_back(&mut self, entry: ReviewUndoItem) -> Option<ReviewUndoItem> {
         match entry {
             ReviewUndoItem::Comments(comments) => {
-                Some(ReviewUndoItem::Comments(std::mem::replace(&mut self.comments, comments)))
+                Some(ReviewUndoItem::Comments(std::mem::replace(&mut self.comments.list, comments)))
             }
             ReviewUndoItem::Whole { file, was } => match &mut self.files.get_mut(file)?.body {
                 ReviewBody::Whole(whole) => {

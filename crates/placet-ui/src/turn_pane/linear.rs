@@ -121,7 +121,7 @@ impl LinearTurn {
                 let mut out = self.labelled_lines(outcome_word(outcome), &summary.line);
                 let (summary, fold) = match self.facts.expanded {
                     true => (summary, usize::MAX),
-                    false => (summary.for_scrollback(), self.facts.fold),
+                    false => (summary.for_scrollback(), self.facts.display.fold),
                 };
                 out.extend(plain(&scrollback::call_detail(&summary, &self.theme, fold)));
                 out.extend(plain(&scrollback::call_notes(&summary, &self.theme, fold)));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::turn_pane::TurnDisplay;
 use placet_agent::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader,
 };
@@ -8,7 +9,11 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 fn linear() -> (LinearTurn, Instant) {
-    let facts = TurnPaneStatus { model: "m".into(), fold: 2, ..TurnPaneStatus::default() };
+    let facts = TurnPaneStatus {
+        model: "m".into(),
+        display: TurnDisplay { fold: 2, ..TurnDisplay::default() },
+        ..TurnPaneStatus::default()
+    };
     let now = Instant::now();
     (
         LinearTurn::new(

@@ -177,7 +177,7 @@ fn estimated_rows(piece: &PastPiece<'_>, screen: &PastTurnsScreen) -> usize {
             }
             TranscriptContent::Person(_) => SAID_LINES,
             TranscriptContent::Thinking(_) => 0,
-            TranscriptContent::Call(..) if entry.exit_code().is_some() => screen.facts.fold + 2,
+            TranscriptContent::Call(..) if entry.exit_code().is_some() => screen.facts.display.fold + 2,
             TranscriptContent::Attached(_) | TranscriptContent::Call(..) => 1,
         },
     }

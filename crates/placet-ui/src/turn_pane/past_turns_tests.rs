@@ -1,4 +1,5 @@
 use super::*;
+use crate::turn_pane::TurnDisplay;
 use placet_text::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallResult, StopReason, ToolCall,
 };
@@ -6,7 +7,10 @@ use serde_json::json;
 
 fn screen(columns: usize, rows: usize) -> PastTurnsScreen {
     let theme = Theme::plain();
-    let facts = TurnPaneStatus { fold: 6, ..TurnPaneStatus::default() };
+    let facts = TurnPaneStatus {
+        display: TurnDisplay { fold: 6, ..TurnDisplay::default() },
+        ..TurnPaneStatus::default()
+    };
     PastTurnsScreen { theme, facts, columns, rows, is_linear: false }
 }
 

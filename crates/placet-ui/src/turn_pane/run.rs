@@ -14,12 +14,13 @@ use crate::{LinkFinder, Notifier, reclaim, term};
 use placet_agent::{MessageQueue, TurnEnding, TurnEvent};
 use placet_permission::{Mode, ModeCell};
 use placet_session::session::DraftFile;
-use placet_tools::JobRegistry;
+use placet_tools::{JobRegistry, ToolError};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// The pane is drawn at most this often, except for keys, whose echo does not wait.
@@ -72,181 +73,254 @@ pub async fn run(
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
 ) -> TurnPaneResult {
-    let TurnPaneSettings {
-        theme,
-        facts,
-        mode,
-        modes,
-        draft,
-        queue,
-        drafts,
-        pastes,
-        notifier,
-        links,
-        jobs,
-        check_output,
-    } = settings;
     reclaim::before_question();
-    let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
-        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
-    let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
-    live.type_in(&draft);
-    let mut quiet_since = Instant::now();
-    listen(&notifier);
-    let mut keys = AsyncKeyReader::new().ok();
+    let mut screen = TurnScreen::open(settings, stop);
     let mut resizes = signal(SignalKind::window_change()).ok();
-    let mut dirty = true;
-    let mut next_frame = Instant::now();
-    let mut drawn = Instant::now();
-    let mut pending = 0;
-    let mut asked = None;
     // What a key asked for.
     let mut action = None;
     let ending = loop {
-        match action.take() {
-            Some(TurnPaneAction::Stop) => stop.cancel(),
-            Some(TurnPaneAction::ToBackground) => asked = jobs.send_to_background(),
-            Some(TurnPaneAction::CycleMode) => {
-                // The list has only permitted modes.
-                mode.store(mode.load().next(&modes));
+        if let Some(action) = action.take() {
+            screen.act(action);
+        }
+        screen.draw_if_due();
+        let wake = screen.wake();
+        tokio::select! {
+            biased;
+            input = typed(&mut screen.keys) => match input {
+                Some((input, at)) => action = screen.take_input(input, at),
+                None => screen.terminal_closed(),
+            },
+            () = resized(&mut resizes) => screen.resized(),
+            refusal = background_answer(&mut screen.asked) => screen.say(refusal.as_deref()),
+            event = events.recv() => {
+                let Some(event) = event else { break TurnEnding::Interrupted };
+                if let Some(ending) = screen.take_events(event, &mut events) {
+                    break ending;
+                }
             }
-            Some(TurnPaneAction::Suspend) => {
-                painter.finish();
-                drop(keys.take());
+            () = tokio::time::sleep_until(wake.into()) => screen.frames.are_due = true,
+        }
+    };
+    screen.close(ending).await
+}
+
+/// When the pane is drawn.
+struct FrameTimes {
+    /// Something looks different from what is drawn.
+    are_due: bool,
+    next: Instant,
+    last: Instant,
+    /// Bytes of finished text since then.
+    pending: usize,
+}
+
+/// The pane on the terminal, with who reads its keys.
+struct TurnScreen {
+    painter: InlinePainter,
+    live: TurnPane,
+    keys: Option<AsyncKeyReader>,
+    frames: FrameTimes,
+    /// Since when the person typed nothing.
+    quiet_since: Instant,
+    /// Whether the command goes to the background, once that is known.
+    asked: Option<oneshot::Receiver<ToolError>>,
+    stop: CancellationToken,
+    mode: ModeCell,
+    modes: Vec<Mode>,
+    drafts: Option<Arc<DraftFile>>,
+    notifier: Notifier,
+    links: LinkFinder,
+    jobs: JobRegistry,
+    check_output: CheckOutputScreen,
+}
+
+impl TurnScreen {
+    fn open(settings: TurnPaneSettings, stop: CancellationToken) -> TurnScreen {
+        let TurnPaneSettings { theme, facts, draft, queue, pastes, .. } = settings;
+        let now = Instant::now();
+        let painter = InlinePainter::new(Box::new(term::write_all), term::size())
+            .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
+        let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, now);
+        live.type_in(&draft);
+        listen(&settings.notifier);
+        TurnScreen {
+            painter,
+            live,
+            keys: AsyncKeyReader::new().ok(),
+            frames: FrameTimes { are_due: true, next: now, last: now, pending: 0 },
+            quiet_since: now,
+            asked: None,
+            stop,
+            mode: settings.mode,
+            modes: settings.modes,
+            drafts: settings.drafts,
+            notifier: settings.notifier,
+            links: settings.links,
+            jobs: settings.jobs,
+            check_output: settings.check_output,
+        }
+    }
+
+    /// Does what a key asked for.
+    fn act(&mut self, action: TurnPaneAction) {
+        match action {
+            TurnPaneAction::Stop => self.stop.cancel(),
+            TurnPaneAction::ToBackground => self.asked = self.jobs.send_to_background(),
+            // The list has only permitted modes.
+            TurnPaneAction::CycleMode => {
+                self.mode.store(self.mode.load().next(&self.modes));
+            }
+            TurnPaneAction::Suspend => {
+                self.leave_keys();
                 reclaim::suspend();
                 // A question may be open.
                 reclaim::before_question();
-                listen(&notifier);
-                keys = AsyncKeyReader::new().ok();
+                self.read_keys();
             }
-            Some(TurnPaneAction::ShowCheck(output)) => {
-                painter.finish();
-                drop(keys.take());
-                let shown = check_output.show(&output);
-                listen(&notifier);
-                keys = AsyncKeyReader::new().ok();
-                live.look_again(Instant::now());
-                for line in shown.iter().flat_map(|why| live.notice(why)) {
-                    painter.insert(&links.line(&line));
-                    painter.insert("\n");
-                }
+            TurnPaneAction::ShowCheck(output) => {
+                self.leave_keys();
+                let shown = self.check_output.show(&output);
+                self.read_keys();
+                self.live.look_again(Instant::now());
+                self.write(shown.iter().flat_map(|why| self.live.notice(why)).collect());
             }
-            None => {}
         }
-        if dirty && Instant::now() >= drawn_at(&painter, next_frame) {
-            live.set_foreground(jobs.foreground());
-            drawn = Instant::now();
-            frame(&mut painter, &mut live, &mode);
-            dirty = false;
-            pending = 0;
-            next_frame = Instant::now() + FRAME;
-        }
-        let wake = if dirty { drawn_at(&painter, next_frame) } else { Instant::now() + wait(&live, drawn) };
-        tokio::select! {
-            biased;
-            input = typed(&mut keys) => match input {
-                Some((input, at)) => {
-                    // A key's echo does not wait for the next frame.
-                    dirty = true;
-                    next_frame = Instant::now();
-                    match input {
-                        TerminalInput::FocusLost => notifier.focus_lost(),
-                        TerminalInput::FocusGained => notifier.focus_gained(),
-                        TerminalInput::Ignored | TerminalInput::Unfinished => {}
-                        _ => {
-                            notifier.typed();
-                            quiet_since = Instant::now();
-                        }
-                    }
-                    for refused in refused(&mut live, &input) {
-                        painter.insert(&links.line(&refused));
-                        painter.insert("\n");
-                    }
-                    live.set_foreground(jobs.foreground());
-                    action = take_input(&mut live, input, at);
-                    keep_draft(&drafts, &live);
-                }
-                // Without a terminal there is no person.
-                None => {
-                    keys = None;
-                    live.terminal_closed();
-                    stop.cancel();
-                }
-            },
-            () = resized(&mut resizes) => {
-                next_frame = painter.resized(Instant::now());
-                dirty = true;
-                live.size_changed(Instant::now());
-            }
-            refusal = background_answer(&mut asked) => {
-                for line in refusal.iter().flat_map(|why| live.notice(why)) {
-                    painter.insert(&links.line(&line));
-                    painter.insert("\n");
-                }
-                dirty = true;
-            }
-            event = events.recv() => {
-                let Some(mut event) = event else { break TurnEnding::Interrupted };
-                let since = Instant::now();
-                let mut taken = 1;
-                let ended = loop {
-                    notifier.on_event(&event, quiet_since, since);
-                    let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                    for line in live.event(event, Instant::now()) {
-                        let text = links.line(&line);
-                        pending += text.len();
-                        painter.insert(&text);
-                        painter.insert("\n");
-                    }
-                    if ended.is_some() || taken >= AT_ONCE || pending > FLUSH {
-                        break ended;
-                    }
-                    match events.try_recv() {
-                        Ok(next) => event = next,
-                        Err(_) => break None,
-                    }
-                    taken += 1;
-                };
-                dirty = true;
-                keep_draft(&drafts, &live);
-                note_if_slow("taking in events", since);
-                if let Some(ending) = ended {
-                    break ending;
-                }
-                if pending > FLUSH {
-                    next_frame = Instant::now();
-                }
-            }
-            () = tokio::time::sleep_until(wake.into()) => dirty = true,
-        }
-    };
-    while !painter.is_settled(Instant::now()) {
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    painter.frame(Instant::now(), term::size(), 0, |_, _| None);
-    painter.finish();
-    // Typed text that was not taken belongs to the prompt.
-    drop(keys);
-    term::write_all(b"\x1b[?1004l\x1b[?2004l");
-    keep_draft(&drafts, &live);
-    let (draft, cleared) = live.take_drafts();
-    TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
+
+    fn leave_keys(&mut self) {
+        self.painter.finish();
+        drop(self.keys.take());
+    }
+
+    fn read_keys(&mut self) {
+        listen(&self.notifier);
+        self.keys = AsyncKeyReader::new().ok();
+    }
+
+    /// Writes lines above the pane.
+    fn write(&mut self, lines: Vec<Line<'static>>) {
+        for line in lines {
+            let text = self.links.line(&line);
+            self.frames.pending += text.len();
+            self.painter.insert(&text);
+            self.painter.insert("\n");
+        }
+    }
+
+    fn say(&mut self, words: Option<&str>) {
+        self.write(words.map_or_else(Vec::new, |words| self.live.notice(words)));
+        self.frames.are_due = true;
+    }
+
+    fn draw_if_due(&mut self) {
+        if !self.frames.are_due || Instant::now() < self.next_frame() {
+            return;
+        }
+        self.live.set_foreground(self.jobs.foreground());
+        let last = Instant::now();
+        frame(&mut self.painter, &mut self.live, &self.mode);
+        self.frames = FrameTimes { are_due: false, next: Instant::now() + FRAME, last, pending: 0 };
+    }
+
+    /// Right after a resize the terminal is not drawn to, and what is not drawn must not count as shown.
+    fn next_frame(&self) -> Instant {
+        self.painter.settles_at().map_or(self.frames.next, |settled| settled.max(self.frames.next))
+    }
+
+    fn wake(&self) -> Instant {
+        match self.frames.are_due {
+            true => self.next_frame(),
+            false => Instant::now() + wait(&self.live, self.frames.last),
+        }
+    }
+
+    fn take_input(&mut self, input: TerminalInput, at: Instant) -> Option<TurnPaneAction> {
+        // A key's echo does not wait for the next frame.
+        (self.frames.are_due, self.frames.next) = (true, Instant::now());
+        match input {
+            TerminalInput::FocusLost => self.notifier.focus_lost(),
+            TerminalInput::FocusGained => self.notifier.focus_gained(),
+            TerminalInput::Ignored | TerminalInput::Unfinished => {}
+            _ => {
+                self.notifier.typed();
+                self.quiet_since = Instant::now();
+            }
+        }
+        let refused = refused(&mut self.live, &input);
+        self.write(refused);
+        self.live.set_foreground(self.jobs.foreground());
+        let action = take_input(&mut self.live, input, at);
+        self.keep_draft();
+        action
+    }
+
+    /// Without a terminal there is no person.
+    fn terminal_closed(&mut self) {
+        self.keys = None;
+        self.live.terminal_closed();
+        self.stop.cancel();
+    }
+
+    fn resized(&mut self) {
+        (self.frames.are_due, self.frames.next) = (true, self.painter.resized(Instant::now()));
+        self.live.size_changed(Instant::now());
+    }
+
+    /// Takes in an event and those that came with it; returns how the turn ended, if it did.
+    fn take_events(
+        &mut self,
+        mut event: TurnEvent,
+        more: &mut UnboundedReceiver<TurnEvent>,
+    ) -> Option<TurnEnding> {
+        let since = Instant::now();
+        let mut taken = 1;
+        let ended = loop {
+            self.notifier.on_event(&event, self.quiet_since, since);
+            let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
+            let lines = self.live.event(event, Instant::now());
+            self.write(lines);
+            if ended.is_some() || taken >= AT_ONCE || self.frames.pending > FLUSH {
+                break ended;
+            }
+            match more.try_recv() {
+                Ok(next) => event = next,
+                Err(_) => break None,
+            }
+            taken += 1;
+        };
+        self.frames.are_due = true;
+        self.keep_draft();
+        note_if_slow("taking in events", since);
+        if self.frames.pending > FLUSH {
+            self.frames.next = Instant::now();
+        }
+        ended
+    }
+
+    fn keep_draft(&self) {
+        if let Some(drafts) = &self.drafts {
+            drafts.keep(self.live.draft());
+        }
+    }
+
+    async fn close(mut self, ending: TurnEnding) -> TurnPaneResult {
+        while !self.painter.is_settled(Instant::now()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.painter.frame(Instant::now(), term::size(), 0, |_, _| None);
+        self.painter.finish();
+        // Typed text that was not taken belongs to the prompt.
+        drop(self.keys.take());
+        term::write_all(b"\x1b[?1004l\x1b[?2004l");
+        self.keep_draft();
+        let (draft, cleared) = self.live.take_drafts();
+        TurnPaneResult { ending, draft, cleared, expanded: self.live.is_expanded() }
+    }
 }
 
 /// Turns on bracketed paste, and reports of the window's focus.
 fn listen(notifier: &Notifier) {
     term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
-}
-
-fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
-    if let Some(drafts) = drafts {
-        drafts.keep(live.draft());
-    }
-}
-
-/// Right after a resize the terminal is not drawn to, and what is not drawn must not count as shown.
-fn drawn_at(painter: &InlinePainter, next_frame: Instant) -> Instant {
-    painter.settles_at().map_or(next_frame, |settled| settled.max(next_frame))
 }
 
 /// How long nothing is drawn that no event asks for. The row of answers says when Enter counts, at once.

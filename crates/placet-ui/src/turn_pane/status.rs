@@ -1,7 +1,7 @@
 //! What the session gives the pane to show, and what a key asks of the loop around the pane.
 
 use placet_checks::OutputToShow;
-use placet_config::{AppliedSetting, WrapSetting};
+use placet_config::{AppliedSetting, MotionSetting, UiSettings, WrapSetting};
 use placet_permission::{Mode, Taint};
 use placet_provider::catalog::Money;
 use placet_text::conversation::TokenUsage;
@@ -19,6 +19,29 @@ pub enum TurnPaneAction {
     ShowCheck(OutputToShow),
 }
 
+/// How a turn looks, by the settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TurnDisplay {
+    /// Rows that stay of a long output.
+    pub fold: usize,
+    /// Who breaks lines of prose.
+    pub wrap: WrapSetting,
+    /// What stays of changes that were applied.
+    pub applied: AppliedSetting,
+    pub motion: bool,
+}
+
+impl TurnDisplay {
+    pub fn of(settings: &UiSettings) -> TurnDisplay {
+        TurnDisplay {
+            fold: settings.fold_lines,
+            wrap: settings.wrap,
+            applied: settings.applied,
+            motion: settings.motion != MotionSetting::None,
+        }
+    }
+}
+
 /// What the pane shows of the session.
 #[derive(Clone, Debug, Default)]
 pub struct TurnPaneStatus {
@@ -26,12 +49,7 @@ pub struct TurnPaneStatus {
     pub window: u64,
     pub usage: TokenUsage,
     pub prompt_tokens: u64,
-    pub fold: usize,
-    /// Who breaks lines of prose.
-    pub wrap: WrapSetting,
-    /// What stays of changes that were applied.
-    pub applied: AppliedSetting,
-    pub motion: bool,
+    pub display: TurnDisplay,
     /// Thinking and output are shown at length.
     pub expanded: bool,
     /// The person's "always" answers that are not revoked.

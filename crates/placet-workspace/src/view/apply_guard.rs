@@ -5,9 +5,19 @@ use super::base::BaseRecord;
 use super::stack::{ContentLocation, node_at};
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
+use crate::apply::ApplyProgress;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The apply of a view, if one runs.
+#[derive(Debug, Default)]
+pub(super) struct ViewApply {
+    /// A part of the view is being applied.
+    is_running: AtomicBool,
+    /// How far an apply or an undo of this view is.
+    pub(super) progress: ApplyProgress,
+}
 
 /// While it lives, this process is applying something.
 pub(super) struct ApplyGuard<'a>(&'a AtomicBool);
@@ -22,8 +32,8 @@ impl View {
     pub(super) fn mark_applying(&self) -> io::Result<(PathBuf, ApplyGuard<'_>)> {
         let mark = self.apply_marker();
         placet_text::private::write_quick(&mark, b"")?;
-        self.0.landing.store(true, Ordering::SeqCst);
-        Ok((mark, ApplyGuard(&self.0.landing)))
+        self.0.apply.is_running.store(true, Ordering::SeqCst);
+        Ok((mark, ApplyGuard(&self.0.apply.is_running)))
     }
 
     /// There as long as something is being applied: after a crash it may be applied and pending as well.
@@ -34,7 +44,7 @@ impl View {
     /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
     pub(super) fn recover_interrupted_apply(&self) -> io::Result<()> {
         let mark = self.apply_marker();
-        let idle = self.is_empty(LayerKind::Pending) || self.0.landing.load(Ordering::SeqCst);
+        let idle = self.is_empty(LayerKind::Pending) || self.0.apply.is_running.load(Ordering::SeqCst);
         if idle || !mark.exists() || !self.journal().is_at_rest() {
             return Ok(());
         }

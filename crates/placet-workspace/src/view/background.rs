@@ -60,14 +60,14 @@ impl View {
         suffix: &str,
         hidden: &dyn Fn(&Path) -> bool,
     ) -> io::Result<CommandEffects> {
-        let _gate = self.0.gate.clone().blocking_lock_owned();
+        let _gate = self.0.commands.gate.clone().blocking_lock_owned();
         let settled = self.merge_background(&mut command, Some(suffix), hidden);
         let mut effects = settled.map_err(|e| self.collect_failed(&mut command, e))?;
         effects.renamed = self.renamed_by(&effects, LayerKind::Pending);
         effects.home = match command.home.take() {
             None => 0,
             Some((view, mut home)) => {
-                let _gate = view.0.gate.clone().blocking_lock_owned();
+                let _gate = view.0.commands.gate.clone().blocking_lock_owned();
                 // Nothing of the home directory is ever applied: what others changed there simply stays.
                 view.merge_background(&mut home, None, hidden)?.paths.len()
             }
@@ -116,7 +116,7 @@ impl View {
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside) = (merged, beside);
         if !effects.is_empty() {
-            self.0.late.store(true, Ordering::Release);
+            self.0.asked.late.store(true, Ordering::Release);
         }
         Ok(effects)
     }

@@ -152,7 +152,7 @@ impl View {
     pub fn check_output(&self, name: &str) -> PathBuf {
         let place = blake3::hash(self.root(0).as_os_str().as_encoded_bytes()).to_hex();
         let place: String = place.chars().take(16).collect();
-        let layers = self.0.layers.get().or(self.0.places.layers.first());
+        let layers = self.0.commands.layers.get().or(self.0.places.layers.first());
         let base = layers.map_or_else(|| self.dir().to_path_buf(), Clone::clone);
         base.with_file_name("checks").join(format!("{place}-{name}"))
     }

@@ -13,14 +13,14 @@ use super::run_clock::RunStart;
 use super::{LayerKind, View};
 use crate::changes::change_count::ChangeCount;
 use crate::changes::change_set::FileChange;
-use crate::history::origin::ChangeOrigin;
+use crate::history::origin::{ChangeOrigin, RunningCalls};
 use rustix::fs::{FlockOperation, Mode};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::OwnedMutexGuard;
 
 /// What a command sees. Dropping it without [`View::finish`] discards the command's changes.
@@ -43,6 +43,21 @@ pub struct CommandView {
     pub(super) frozen: Option<LayerSnapshot>,
     /// Commands in the foreground prevent others from starting.
     pub(super) gate: Option<OwnedMutexGuard<()>>,
+}
+
+/// The commands of a view.
+#[derive(Debug, Default)]
+pub(super) struct ViewCommands {
+    /// They run one at a time: each starts from the result of the command before.
+    pub(super) gate: Arc<tokio::sync::Mutex<()>>,
+    /// The calls that run now.
+    pub(super) calls: RunningCalls,
+    /// The directory of the last command, which wrote nothing.
+    spare: Mutex<Option<SpareDir>>,
+    /// No command follows the first one that could use its directory.
+    is_for_one: AtomicBool,
+    /// The directory of [`ViewPaths::layers`](super::ViewPaths) that was found to work.
+    pub(super) layers: OnceLock<PathBuf>,
 }
 
 /// Whether others may change the view while the command runs.
@@ -141,12 +156,12 @@ impl View {
 
     /// While the guard exists, no command starts, and no command that has ended puts its effects here.
     pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
-        self.0.gate.clone().lock_owned().await
+        self.0.commands.gate.clone().lock_owned().await
     }
 
     /// The same for a thread that may block.
     pub(super) fn block_commands(&self) -> OwnedMutexGuard<()> {
-        self.0.gate.clone().blocking_lock_owned()
+        self.0.commands.gate.clone().blocking_lock_owned()
     }
 
     async fn begin_in(
@@ -155,7 +170,7 @@ impl View {
         home: Option<&Path>,
         company: ViewSharing,
     ) -> io::Result<CommandView> {
-        let gate = self.0.gate.clone().lock_owned().await;
+        let gate = self.0.commands.gate.clone().lock_owned().await;
         if shelf == LayerKind::Pending {
             self.drop_scratch()?;
         }
@@ -204,7 +219,7 @@ impl View {
             lowers.push(root.clone());
             wanted.push((root.clone(), lowers));
         }
-        let is_for_one = self.0.is_for_one_command.load(Ordering::Relaxed);
+        let is_for_one = self.0.commands.is_for_one.load(Ordering::Relaxed);
         let spare = match company {
             ViewSharing::Others => None,
             ViewSharing::Nobody if is_for_one => SpareDir::left_in(&base),
@@ -235,14 +250,14 @@ impl View {
     /// One command runs in this process, as in `placet run`: a directory in which it wrote nothing is left for the next
     /// process, and any other is removed in the background ([`wait_for_removals`](super::wait_for_removals)).
     pub fn expect_one_command(&self, home: Option<&Path>) {
-        self.0.is_for_one_command.store(true, Ordering::Relaxed);
+        self.0.commands.is_for_one.store(true, Ordering::Relaxed);
         if let Some(home) = home {
-            self.home_changes(home).0.is_for_one_command.store(true, Ordering::Relaxed);
+            self.home_changes(home).0.commands.is_for_one.store(true, Ordering::Relaxed);
         }
     }
 
     fn spare_dir(&self) -> std::sync::MutexGuard<'_, Option<SpareDir>> {
-        self.0.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0.commands.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -260,7 +275,7 @@ impl View {
         let effects = folded.map_err(|e| self.collect_failed(&mut command, e))?;
         if effects.is_empty() && command.frozen.is_none() && !command.made.is_empty() {
             let spare = SpareDir::of(command.dir, command.made);
-            match self.0.is_for_one_command.load(Ordering::Relaxed) {
+            match self.0.commands.is_for_one.load(Ordering::Relaxed) {
                 true => spare.into_iter().for_each(SpareDir::leave),
                 false => *self.spare_dir() = spare,
             }
@@ -409,7 +424,7 @@ impl View {
         let Some(name) = self.dir().file_name() else { return self.dir().to_path_buf() };
         let places = &self.0.places.layers;
         let used = || places.iter().find(|place| place.join(name).is_dir());
-        let place = self.0.layers.get().or_else(used).or(places.first());
+        let place = self.0.commands.layers.get().or_else(used).or(places.first());
         place.map_or_else(|| self.dir().to_path_buf(), |place| place.join(name))
     }
 }

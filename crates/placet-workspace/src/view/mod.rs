@@ -98,12 +98,11 @@ pub use undo_gaps::{NEXT_LINES, SAME_LINES};
 
 use super::apply::ApplyProgress;
 use super::changes::change_count::ChangeCount;
-use super::changes::renames::RenamedMemo;
 use super::history::damage::DamagedRecord;
 use super::history::journal::{Journal, TransactionLabel};
 use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
-use super::history::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
+use super::history::origin::{ChangeOrigin, OriginGuard, WriteContext};
 use base::BaseIndex;
 use layer::Layer;
 use placet_permission::{Permit, ProtectedPaths};
@@ -112,7 +111,6 @@ use roots::ViewRoots;
 use stack::{ContentLocation, LayerStack};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where a view and its data are stored, all outside the workspace.
@@ -138,17 +136,9 @@ struct ViewInner {
     roots: ViewRoots,
     scratch: LayerSet,
     pending: LayerSet,
-    objects: ObjectStore,
-    journal: Journal,
-    /// Commands of one view run one at a time: each starts from the result of the command before.
-    gate: Arc<tokio::sync::Mutex<()>>,
+    history: ViewHistory,
+    commands: command_view::ViewCommands,
     turn: Mutex<ViewTurn>,
-    /// The directory of the last command, which wrote nothing.
-    spare: Mutex<Option<command_dir::SpareDir>>,
-    /// No command follows the first one that could use its directory.
-    is_for_one_command: AtomicBool,
-    /// The directory of `Places::layers` that was found to work.
-    layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
     stamps:
         Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>>,
@@ -156,25 +146,22 @@ struct ViewInner {
     home: OnceLock<View>,
     /// Locked from the first change on: another process must not touch this view at the same time.
     claim: Mutex<Option<std::fs::File>>,
-    /// A part of the view is being applied.
-    landing: AtomicBool,
+    apply: apply_guard::ViewApply,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
-    log_marks: OnceLock<LogMarks>,
-    /// The calls that run now.
-    running: RunningCalls,
-    /// The renamed files of the change set that was last asked about.
-    renamed: Mutex<RenamedMemo>,
     /// What starts git for the agent's side.
     git_runner: git::GitRunnerPlace,
     /// The repositories with pending changes, as they were last read.
     repositories: git::RepositoryMemo,
-    /// What the person was asked about by itself.
-    asked: Mutex<super::changes::classify::ChangeApproval>,
-    /// A background command has put something into the pending layers, and the person was not asked about it yet.
-    late: AtomicBool,
-    /// How far an apply or an undo of this view is.
-    progress: ApplyProgress,
+    asked: asked::AskedChanges,
+}
+
+/// Where what was applied is stored.
+#[derive(Debug)]
+struct ViewHistory {
+    objects: ObjectStore,
+    journal: Journal,
+    log_marks: OnceLock<LogMarks>,
 }
 
 /// A set of layers, one for each root, and the state of the paths where they differ from the layers below.
@@ -253,34 +240,29 @@ impl View {
         View(Arc::new(ViewInner {
             scratch: LayerSet::at(&places.view.join("scratch"), roots.roots.len(), 0),
             pending: LayerSet::at(&places.view.join("pending"), roots.roots.len(), 1),
-            objects: ObjectStore::new(super::files::resolve::own_without_links(&places.objects)),
-            journal: Journal::at(super::files::resolve::own_without_links(&places.journal)),
+            history: ViewHistory {
+                objects: ObjectStore::new(super::files::resolve::own_without_links(&places.objects)),
+                journal: Journal::at(super::files::resolve::own_without_links(&places.journal)),
+                log_marks: OnceLock::new(),
+            },
             places,
             roots,
-            gate: Arc::default(),
+            commands: command_view::ViewCommands::default(),
             turn: Mutex::default(),
-            spare: Mutex::default(),
-            is_for_one_command: AtomicBool::new(false),
-            layers: OnceLock::new(),
             home: OnceLock::new(),
             stamps: Mutex::default(),
             claim: Mutex::default(),
-            landing: AtomicBool::new(false),
+            apply: apply_guard::ViewApply::default(),
             guards: OnceLock::new(),
-            log_marks: OnceLock::new(),
-            running: RunningCalls::default(),
-            renamed: Mutex::default(),
             git_runner: git::GitRunnerPlace::default(),
             repositories: git::RepositoryMemo::default(),
-            asked: Mutex::default(),
-            late: AtomicBool::new(false),
-            progress: ApplyProgress::default(),
+            asked: asked::AskedChanges::default(),
         }))
     }
 
     /// How far an apply or an undo is, for a front end that shows it, and that may stop it.
     pub fn apply_progress(&self) -> &ApplyProgress {
-        &self.0.progress
+        &self.0.apply.progress
     }
 
     pub fn roots(&self) -> &[PathBuf] {
@@ -292,11 +274,11 @@ impl View {
     }
 
     pub fn objects(&self) -> &ObjectStore {
-        &self.0.objects
+        &self.0.history.objects
     }
 
     pub fn journal(&self) -> &Journal {
-        &self.0.journal
+        &self.0.history.journal
     }
 
     fn stamps(
@@ -324,7 +306,7 @@ impl View {
     /// change.
     pub fn enter_call(&self, call: &str, tool: &str, title: &str) -> OriginGuard {
         let label = self.label();
-        self.0.running.enter(ChangeOrigin::new(&label, call, tool, title))
+        self.0.commands.calls.enter(ChangeOrigin::new(&label, call, tool, title))
     }
 
     /// The turn's label; outside of a turn, a label with this view's name.
@@ -342,7 +324,7 @@ impl View {
 
     /// Who writes with this permit.
     pub fn writer(&self, permit: &Permit) -> WriteContext {
-        let origin = self.0.running.get(&permit.call().to_string());
+        let origin = self.0.commands.calls.get(&permit.call().to_string());
         WriteContext { landing: permit.write_policy(), origin, assent: permit.why().into() }
     }
 
@@ -357,7 +339,7 @@ impl View {
 
     /// Sets which of them is used; only the first call counts.
     pub fn set_layers_dir(&self, dir: PathBuf) {
-        drop(self.0.layers.set(dir));
+        drop(self.0.commands.layers.set(dir));
     }
 
     /// Sets what is protected here, and how much a turn may remove without a question. Only the first call counts.
@@ -367,11 +349,11 @@ impl View {
 
     /// Sets that the audit log gets an entry after each apply and undo that a person decides. Only the first call counts.
     pub fn mark_decisions(&self, marks: &LogMarks) {
-        drop(self.0.log_marks.set(marks.clone()));
+        drop(self.0.history.log_marks.set(marks.clone()));
     }
 
     fn log_marks(&self) -> Option<&LogMarks> {
-        self.0.log_marks.get()
+        self.0.history.log_marks.get()
     }
 
     pub(crate) fn protected(&self) -> ProtectedPaths {
@@ -477,7 +459,7 @@ impl View {
 
     /// True once after a background command has left something pending.
     pub fn take_background_pending(&self) -> bool {
-        self.0.late.swap(false, std::sync::atomic::Ordering::AcqRel)
+        self.0.asked.late.swap(false, std::sync::atomic::Ordering::AcqRel)
     }
 
     /// True when nothing was ever put into these layers since they were last emptied.

@@ -14,7 +14,7 @@ impl View {
     /// same set, and the answer compares texts.
     pub fn renamed(&self, set: &ChangeSet) -> Arc<RenamedFiles> {
         let Some(key) = key(set) else { return Arc::default() };
-        let known = || self.0.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.0.asked.renamed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, found)) = &*known()
             && *of == key
         {

@@ -95,8 +95,9 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
         file.care.insert(0, words);
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
-    review.partial = !only.is_empty();
-    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
+    review.task.partial = !only.is_empty();
+    (review.task.count, review.task.line_counts) =
+        (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
     Some(review)
 }
 
@@ -288,8 +289,8 @@ pub(super) fn remember_carried_out(
     let memory = match review_of(workspace, view, &[]) {
         Ok(Some((_, mut rest))) => {
             drop(before.restore_into(&mut rest));
-            rest.comments.retain(|c| !review.is_here(c));
-            rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
+            rest.comments.list.retain(|c| !review.is_here(c));
+            rest.reopen(|file| !review.task.partial || review.files.iter().any(|f| f.path == file.path));
             SavedReview::of(&rest, outbox.clone())
         }
         Ok(None) | Err(_) => SavedReview::only(outbox.clone()),

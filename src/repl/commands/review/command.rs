@@ -41,7 +41,7 @@ fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedF
     let (shown, mut review) = review_of(&workspace, &view, &only)
         .map_err(|e| format!("cannot read the pending changes: {e}"))?
         .ok_or_else(|| CommandStop::note("nothing is pending"))?;
-    review.opened_from = opened_from;
+    review.task.opened_from = opened_from;
     let env = check_env(context, &workspace, &view);
     let (review, outcome) = match context.output.is_linear() {
         true => {
@@ -96,7 +96,7 @@ fn on_screen(
         checks: env.and_then(|env| review_checks(context, env)),
     };
     let mut review = review;
-    review.advice = context.in_review.clone();
+    review.footer.advice = context.in_review.clone();
     let others = short_lines_about_others(context);
     if !others.is_empty() {
         review.say_also(&others.join("; "));

@@ -52,7 +52,7 @@ pub(super) fn run(output: &ShellOutput<'_>, mut review: Review, memory: &Path) -
         output.note(&told);
     }
     let outbox = SavedReview::load(memory).outbox;
-    output.note(&format!("{}: {WORDS}", review.title));
+    output.note(&format!("{}: {WORDS}", review.task.title));
     let mut at = 0;
     loop {
         let stops = review.stops();
@@ -83,7 +83,7 @@ pub(super) fn run(output: &ShellOutput<'_>, mut review: Review, memory: &Path) -
             Some(PlainReviewAnswer::Back) => at = at.saturating_sub(1),
             Some(PlainReviewAnswer::Undo) => {
                 review.handle(ReviewAction::Undo);
-                output.hint(review.message.as_deref().unwrap_or(""));
+                output.hint(review.footer.message.as_deref().unwrap_or(""));
             }
             Some(PlainReviewAnswer::Finish) => break,
             Some(PlainReviewAnswer::Leave) => {

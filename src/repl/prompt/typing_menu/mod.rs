@@ -5,49 +5,42 @@
 //! next prompt removes them, whatever the terminal did to them when its window changed. A list that needs the disk
 //! fills itself from threads; when it has something new, the reader of keys has rustyline draw the line again.
 
+mod colors;
 mod completed;
 mod draw;
 mod hint;
 mod keys;
 mod layout;
 mod menu_list;
+mod menu_lists;
 mod note;
 mod open_menu;
 mod place;
 mod source;
 
+pub(in crate::repl) use colors::ThemeForBackground;
 pub(super) use completed::written_out;
 pub(super) use hint::PromptHint;
 pub(super) use keys::{MenuStep, bindings};
 pub(in crate::repl) use source::MenuSources;
 
 use crate::text::width;
-use crate::ui::input::background::{self, TerminalBackground};
 use crate::ui::input::pty_proxy::PtyProxy;
-use crate::ui::picker::{PickerItem, PickerMatches};
 use crate::ui::{Theme, term};
+use colors::MenuColors;
 use completed::completed;
 use draw::MenuFrame;
 use hint::NOTHING;
 use layout::ScreenPlace;
 use menu_list::MenuList;
-use nucleo_matcher::{Config, Matcher};
+use menu_lists::MenuLists;
 use open_menu::{MenuEnter, OpenMenu};
 use place::{MenuKind, MenuPlace, exists};
-use source::{ListSource, MenuRows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A list that is older is made again when the next word is begun.
-const FRESH: Duration = Duration::from_secs(3);
-/// A key waits this long for the matches of what is typed now, while its letter is on the screen already: the menu is
-/// then drawn once. What takes longer is drawn when it comes.
-const SOON: Duration = Duration::from_millis(5);
 /// Enter and Tab wait this long for the matches of what was typed last.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// Colours for the background that the terminal has answered with.
-pub(in crate::repl) type ThemeForBackground = Box<dyn FnOnce(TerminalBackground) -> Option<Theme> + Send>;
 
 /// What came of the last key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,20 +63,13 @@ pub(super) struct TypingMenu(Arc<Mutex<MenuState>>);
 struct MenuState {
     is_on: bool,
     pump: Option<PtyProxy>,
-    theme: Theme,
-    /// Present while the terminal's answer may change the theme.
-    theme_for: Option<ThemeForBackground>,
-    /// It has a large memory of its own, so that there is one for all keys.
-    matcher: Matcher,
-    sources: Option<MenuSources>,
+    colors: MenuColors,
+    lists: MenuLists,
     prompt: String,
     cause: MenuCause,
     open: Option<OpenMenu>,
     /// A word whose menu was closed: what it is, and where it begins.
     dismissed: Option<(MenuKind, usize)>,
-    list: Option<MenuList>,
-    /// The last list that is always the same.
-    known: Option<(ListSource, Vec<Arc<PickerItem>>)>,
     /// What Tab or Enter puts in: where the word begins, and what is there then.
     accepted: Option<(usize, String)>,
     sends: bool,
@@ -109,16 +95,12 @@ impl TypingMenu {
         TypingMenu(Arc::new(Mutex::new(MenuState {
             is_on: is_wanted && pump.is_some(),
             pump,
-            theme: theme.clone(),
-            theme_for: None,
-            matcher: Matcher::new(Config::DEFAULT.match_paths()),
-            sources: None,
+            colors: MenuColors::new(theme),
+            lists: MenuLists::new(),
             prompt: String::new(),
             cause: MenuCause::default(),
             open: None,
             dismissed: None,
-            list: None,
-            known: None,
             accepted: None,
             sends: false,
             is_searching: false,
@@ -133,22 +115,20 @@ impl TypingMenu {
     }
 
     pub(super) fn set_theme(&self, theme: &Theme) {
-        let mut state = self.lock();
-        state.theme = theme.clone();
         // The answer has come, or the person chose another theme.
-        state.theme_for = None;
+        self.lock().colors = MenuColors::new(theme);
     }
 
     /// The next menu that is drawn after the terminal has answered has these colours.
     pub(super) fn recolor_with(&self, theme_for: ThemeForBackground) {
-        self.lock().theme_for = Some(theme_for);
+        self.lock().colors.change_with(theme_for);
     }
 
     /// A line begins, behind this prompt.
     pub(super) fn begin_line(&self, prompt: &str, sources: &MenuSources) {
         let mut state = self.lock();
         state.prompt = prompt.into();
-        state.sources = Some(sources.clone());
+        state.lists.begin(sources);
         state.cause = MenuCause::Other;
         state.drawn = None;
     }
@@ -164,8 +144,7 @@ impl TypingMenu {
     pub(super) fn end_line(&self) {
         let mut state = self.lock();
         state.close();
-        // Its walk has nobody left to walk for.
-        (state.list, state.known) = (None, None);
+        state.lists.end();
         (state.dismissed, state.accepted, state.sends, state.note) = (None, None, false, None);
         if std::mem::take(&mut state.is_painted) {
             term::write_all(b"\x1b[J");
@@ -287,7 +266,7 @@ impl MenuState {
 
     fn show(&mut self, place: MenuPlace, line: &str, pos: usize) -> Option<PromptHint> {
         let before = self.open.take().filter(|open| open.place == place);
-        let (matches, is_current) = self.matches(&place, before.is_some())?;
+        let (matches, is_current) = self.lists.matches(&place, before.is_some(), self.pump.as_ref())?;
         let (mut selected, mut is_chosen, mut top) = (0, false, 0);
         if let Some(before) = before {
             (is_chosen, top) = (before.is_chosen, before.top);
@@ -295,7 +274,7 @@ impl MenuState {
             let chosen = before.rows.get(before.selected).filter(|_| is_chosen);
             selected = chosen.and_then(|row| matches.top.iter().position(|item| item == row)).unwrap_or(0);
         }
-        let cwd = self.sources.as_ref().map(|sources| sources.workspace.cwd());
+        let cwd = self.lists.cwd();
         let mut open = OpenMenu {
             exists: cwd.is_some_and(|cwd| exists(cwd, &place.typed)),
             place,
@@ -315,33 +294,6 @@ impl MenuState {
         self.open = Some(open);
         self.allow_refresh(true);
         Some(hint)
-    }
-
-    /// The matches of what is typed, and whether they are the newest.
-    fn matches(&mut self, place: &MenuPlace, is_open: bool) -> Option<(PickerMatches, bool)> {
-        let is_stale = |list: &MenuList| {
-            list.source != place.source || !is_open && list.asked.is_some() && list.made.elapsed() > FRESH
-        };
-        if self.list.as_ref().is_none_or(is_stale) {
-            self.list = None;
-            if let Some((_, items)) = self.known.as_ref().filter(|(source, _)| *source == place.source) {
-                return Some((PickerMatches::of(items, &place.typed, &mut self.matcher), true));
-            }
-            match self.sources.as_ref()?.rows(place.source) {
-                MenuRows::Known(items) => {
-                    let matches = PickerMatches::of(&items, &place.typed, &mut self.matcher);
-                    self.known = Some((place.source, items));
-                    return Some((matches, true));
-                }
-                MenuRows::Filling(feed) => {
-                    self.list = Some(MenuList::new(place.source, feed, self.pump.clone()))
-                }
-            }
-        }
-        let list = self.list.as_mut()?;
-        list.ask(&place.typed);
-        list.wait(SOON);
-        Some((list.matches_below(&place.typed), list.is_current))
     }
 
     fn paint(&mut self) -> String {
@@ -365,12 +317,7 @@ impl MenuState {
             top: open.top,
         };
         self.is_painted = true;
-        if let Some(found) = background::answer().filter(|_| self.theme_for.is_some())
-            && let Some(theme) = self.theme_for.take().and_then(|theme_for| theme_for(found))
-        {
-            self.theme = theme;
-        }
-        frame.paint((&self.theme, &mut self.matcher), open.end, (columns, rows))
+        frame.paint((self.colors.now(), &mut self.lists.matcher), open.end, (columns, rows))
     }
 
     /// The menu, where it is on the screen.
@@ -396,7 +343,7 @@ impl MenuState {
 
     /// Waits for the matches of what was typed last, so that nothing else is chosen.
     fn settle(&mut self) {
-        let (Some(open), Some(list)) = (&mut self.open, &mut self.list) else { return };
+        let (Some(open), Some(list)) = (&mut self.open, self.lists.filling()) else { return };
         if !open.is_current {
             list.wait(PATIENCE);
             if list.is_current {
@@ -408,7 +355,7 @@ impl MenuState {
 
     /// A list has other rows than those that are drawn, or the window changed.
     fn is_stale(&mut self) -> bool {
-        let has_new = self.list.as_mut().is_some_and(MenuList::poll);
+        let has_new = self.lists.filling().is_some_and(MenuList::poll);
         self.pump.as_ref().is_some_and(PtyProxy::take_resize) || has_new
     }
 

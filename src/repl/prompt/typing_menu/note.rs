@@ -35,7 +35,7 @@ impl MenuState {
 
     pub(super) fn paint_note(&mut self, (columns, rows): (usize, usize)) -> String {
         let Some(note) = self.note.as_ref().filter(|_| !self.is_searching) else { return String::new() };
-        let drawn = paint(&note.words, &self.theme, note.end, (columns, rows));
+        let drawn = paint(&note.words, self.colors.theme(), note.end, (columns, rows));
         self.is_painted |= !drawn.is_empty();
         drawn
     }

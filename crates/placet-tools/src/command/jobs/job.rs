@@ -41,8 +41,14 @@ pub struct Job {
     standing: watch::Sender<JobState>,
     /// How far the model has read, and from where a text that the model waits for counts.
     read: Mutex<ReadPosition>,
-    told_model: AtomicBool,
-    told_person: AtomicBool,
+    told: JobEndTold,
+}
+
+/// To whom the end of a job was reported.
+#[derive(Debug, Default)]
+struct JobEndTold {
+    model: AtomicBool,
+    person: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,8 +133,7 @@ impl Job {
             stays: AtomicBool::new(false),
             standing: watch::Sender::new(JobState::Running),
             read: Mutex::default(),
-            told_model: AtomicBool::new(false),
-            told_person: AtomicBool::new(false),
+            told: JobEndTold::default(),
         });
         let own = Arc::clone(&job);
         tokio::spawn(async move {
@@ -281,12 +286,12 @@ impl Job {
 
     /// True if the job has ended and its end was not reported to the model before.
     pub(crate) fn tell_model_once(&self) -> bool {
-        !self.is_running() && !self.told_model.swap(true, Ordering::AcqRel)
+        !self.is_running() && !self.told.model.swap(true, Ordering::AcqRel)
     }
 
     /// The same for the person.
     pub fn tell_person_once(&self) -> bool {
-        !self.is_running() && !self.told_person.swap(true, Ordering::AcqRel)
+        !self.is_running() && !self.told.person.swap(true, Ordering::AcqRel)
     }
 
     pub(super) fn ended_for_model(&self) -> Option<JobEnd> {

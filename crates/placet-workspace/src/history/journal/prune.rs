@@ -38,6 +38,13 @@ pub struct PruneReport {
     pub stopped_by: Vec<DamagedRecord>,
 }
 
+impl PruneReport {
+    fn count_content(&mut self, size: Option<u64>) {
+        self.objects += usize::from(size.is_some());
+        self.bytes += size.unwrap_or(0);
+    }
+}
+
 /// Removes the oldest transactions of all workspaces below `journals` until the rest is young and small enough, and
 /// every content that nothing names any more. While a record is damaged, nothing is removed.
 pub fn prune(
@@ -47,7 +54,6 @@ pub fn prune(
     needed: &PruneRoots,
 ) -> io::Result<PruneReport> {
     let mut pruned = PruneReport { stopped_by: needed.damage.clone(), ..PruneReport::default() };
-    let more = &needed.contents;
     let mut kept: Vec<(Journal, JournalEntry)> = Vec::new();
     let mut open: Vec<JournalEntry> = Vec::new();
     let mut locks = Vec::new();
@@ -77,29 +83,12 @@ pub fn prune(
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let oldest = u64::try_from(now.saturating_sub(keep.max_age).as_millis()).unwrap_or(0);
     let total: u64 = sizes.iter().map(|(_, size)| size).sum();
-    let mut size_of: HashMap<String, u64> =
-        sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
-    let mut uses: HashMap<String, usize> = HashMap::new();
-    let named = |entry: &JournalEntry| -> Vec<String> {
-        let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
-        let between = entry.changes.iter().flat_map(|c| c.marks.iter()).filter_map(|m| m.content);
-        nodes.filter_map(|node| node.hash()).chain(between).map(|h| h.to_hex().to_string()).collect()
-    };
     // What a crash left open is finished by its own workspace's next start.
-    kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);
-    let unused =
-        |uses: &HashMap<String, usize>, h: &String| uses.get(h).is_none_or(|n| *n == 0) && !more.contains(h);
+    let named = kept.iter().map(|(_, entry)| entry).chain(&open).flat_map(contents_of);
+    let mut contents = ContentUses::of(objects, &needed.contents, &sizes, named);
     let written: u64 = kept.iter().map(|(journal, entry)| journal.length(entry.id)).sum();
-    let mut bytes = total + written;
-    for (hash, size) in &sizes {
-        let name = hash.to_hex().to_string();
-        if unused(&uses, &name) {
-            objects.remove(*hash);
-            size_of.remove(&name);
-            bytes = bytes.saturating_sub(*size);
-            pruned.objects += 1;
-            pruned.bytes += size;
-        }
+    for (hash, _) in &sizes {
+        pruned.count_content(contents.remove_unused(&hash.to_hex()));
     }
     let mut removed: BTreeMap<PathBuf, Vec<u64>> = BTreeMap::new();
     // Numbers that each journal has still, those of open entries among them.
@@ -110,31 +99,21 @@ pub fn prune(
         }
     }
     for (journal, entry) in &kept {
-        if entry.at >= oldest && bytes <= keep.max_bytes {
+        if entry.at >= oldest && (total + written).saturating_sub(pruned.bytes) <= keep.max_bytes {
             break;
         }
         // First the entry: without its contents it would be damaged.
         let length = journal.length(entry.id);
         journal.remove(entry.id, left.entry(journal.dir.clone()).or_default())?;
-        for name in named(entry) {
-            if let Some(count) = uses.get_mut(&name) {
-                *count = count.saturating_sub(1);
-            }
-            if unused(&uses, &name)
-                && let (Some(size), Ok(hash)) = (size_of.remove(&name), Hash::from_hex(&name))
-            {
-                objects.remove(hash);
-                bytes = bytes.saturating_sub(size);
-                pruned.objects += 1;
-                pruned.bytes += size;
-            }
+        for name in contents_of(entry) {
+            contents.release(&name);
+            pruned.count_content(contents.remove_unused(&name));
         }
         for one in &entry.git {
             // Without its entry nobody looks for it.
             drop(fs::remove_dir_all(journal.repository_record(one)));
         }
         removed.entry(journal.dir.clone()).or_default().push(entry.id);
-        bytes = bytes.saturating_sub(length);
         pruned.bytes += length;
         pruned.entries += 1;
     }
@@ -144,6 +123,53 @@ pub fn prune(
     // An hour: what a running process is writing at the moment is younger.
     objects.sweep(std::time::Duration::from_secs(3600));
     Ok(pruned)
+}
+
+/// The contents that an entry names.
+fn contents_of(entry: &JournalEntry) -> Vec<String> {
+    let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
+    let between = entry.changes.iter().flat_map(|c| c.marks.iter()).filter_map(|m| m.content);
+    nodes.filter_map(|node| node.hash()).chain(between).map(|h| h.to_hex().to_string()).collect()
+}
+
+/// Who needs each stored content.
+struct ContentUses<'a> {
+    objects: &'a ObjectStore,
+    needed_by_views: &'a BTreeSet<String>,
+    /// How many entries name it.
+    named: HashMap<String, usize>,
+    sizes: HashMap<String, u64>,
+}
+
+impl<'a> ContentUses<'a> {
+    fn of(
+        objects: &'a ObjectStore,
+        needed_by_views: &'a BTreeSet<String>,
+        sizes: &[(Hash, u64)],
+        names: impl Iterator<Item = String>,
+    ) -> ContentUses<'a> {
+        let sizes = sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
+        let mut named = HashMap::new();
+        names.for_each(|name| *named.entry(name).or_default() += 1);
+        ContentUses { objects, needed_by_views, named, sizes }
+    }
+
+    /// An entry that named it is gone.
+    fn release(&mut self, name: &str) {
+        if let Some(count) = self.named.get_mut(name) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Removes a content that nobody needs; returns its size.
+    fn remove_unused(&mut self, name: &str) -> Option<u64> {
+        if self.named.get(name).is_some_and(|count| *count > 0) || self.needed_by_views.contains(name) {
+            return None;
+        }
+        let (size, hash) = (self.sizes.remove(name)?, Hash::from_hex(name).ok()?);
+        self.objects.remove(hash);
+        Some(size)
+    }
 }
 
 impl Journal {

@@ -130,7 +130,7 @@ impl GitWords<'_> {
     fn commits(&self) -> Vec<GitEvent> {
         let shown = self.rows.commits.iter().take(MOST_COMMITS);
         let mut events: Vec<GitEvent> = shown.map(|commit| self.commit(commit)).collect();
-        let more = self.rows.commits.len().saturating_sub(MOST_COMMITS) + self.rows.more_commits;
+        let more = self.rows.commits.len().saturating_sub(MOST_COMMITS) + self.rows.unlisted.new;
         if more > 0 {
             let text = format!("and {} before them", count::of(more, "more commit"));
             events.push(GitEvent::new(GitEventKind::MoreCommits, text));
@@ -190,7 +190,7 @@ impl GitWords<'_> {
 
     /// How many commits are dropped by a ref that goes or moves back.
     fn dropped_number(&self) -> usize {
-        self.lost().len() + self.rows.more_dropped
+        self.lost().len() + self.rows.unlisted.dropped
     }
 
     /// Dropped commits by name, and how many are rewritten.
@@ -469,7 +469,7 @@ impl GitWords<'_> {
         let mut events = Vec::new();
         let nothing = Vec::new();
         let checkouts: BTreeSet<&CheckoutName> =
-            self.rows.index.keys().chain(self.rows.left_behind.keys()).collect();
+            self.rows.index.keys().chain(self.rows.index_effects.left_behind.keys()).collect();
         for checkout in checkouts {
             let facts = self.rows.index.get(checkout).unwrap_or(&nothing);
             let place = self.place(checkout);
@@ -483,7 +483,7 @@ impl GitWords<'_> {
                 (StagedKind::InConflict, "in conflict"),
             ];
             let none = Vec::new();
-            let behind = self.rows.left_behind.get(checkout).unwrap_or(&none);
+            let behind = self.rows.index_effects.left_behind.get(checkout).unwrap_or(&none);
             let mut staged = Vec::new();
             for (state, word) in kinds {
                 let mut paths: Vec<&GitName> = of(state).map(|fact| &fact.path).collect();
@@ -544,7 +544,7 @@ impl GitWords<'_> {
             let hidden = (!paths.hidden.is_empty()).then(|| event(hidden).care());
             hidden.into_iter().chain((!paths.visible.is_empty()).then(|| event(visible)))
         };
-        self.rows.hidden.iter().flat_map(events).collect()
+        self.rows.index_effects.hidden.iter().flat_map(events).collect()
     }
 
     fn not_applied(&self) -> Option<GitEvent> {

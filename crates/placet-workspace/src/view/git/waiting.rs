@@ -211,7 +211,7 @@ impl View {
         let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else { return false };
         let (Some(name), Ok(rel)) = (dir.file_name(), path.strip_prefix(place)) else { return false };
         let checkout = CheckoutName::Linked(GitName::from(Path::new(name)));
-        let is_new = |commit| rows.more_commits > 0 || rows.commits.iter().any(|new| new.id == commit);
+        let is_new = |commit| rows.unlisted.new > 0 || rows.commits.iter().any(|new| new.id == commit);
         if question.agent.head_commit(&checkout).is_none_or(is_new) {
             return false;
         }
@@ -258,7 +258,8 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
                 found.push(git(of_operation(question, rows, checkout)));
             }
             WaitingGroup::HiddenFiles(checkout) => {
-                let hides = rows.hidden.get(checkout).is_some_and(|paths| !paths.hidden.is_empty());
+                let hides =
+                    rows.index_effects.hidden.get(checkout).is_some_and(|paths| !paths.hidden.is_empty());
                 let words = if hides {
                     "git no longer shows changes of some files"
                 } else {
@@ -286,8 +287,8 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
     let is_unknown = matches!(tree, WorkTree::Unknown) && !(rows.commits.is_empty() && rows.index.is_empty());
     let unknown = "its files are at a place that it does not name, where programs may run or obey them";
     found.extend(is_unknown.then(|| git(unknown.into())));
-    if rows.more_commits > 0 && matches!(repository.content, PendingContent::Changed(_)) {
-        let words = format!("{} that placet does not read", count::of(rows.more_commits, "more commit"));
+    if rows.unlisted.new > 0 && matches!(repository.content, PendingContent::Changed(_)) {
+        let words = format!("{} that placet does not read", count::of(rows.unlisted.new, "more commit"));
         found.push(git(words));
     }
     let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
@@ -378,7 +379,7 @@ impl View {
         let staged = facts.filter(|(_, fact)| fact.state == StagedKind::Staged).filter_map(reason);
         // What the index had before, and what the branch has no more.
         let is_born = |checkout: &CheckoutName| question.agent.head_commit(checkout).is_some();
-        let behind = rows.left_behind.iter().filter(|(checkout, _)| is_born(checkout));
+        let behind = rows.index_effects.left_behind.iter().filter(|(checkout, _)| is_born(checkout));
         let behind = behind.flat_map(|(_, paths)| paths).filter_map(|path| {
             let runner = classifier.of_committed(tree, path.as_path(), 0)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(path), runner.why)))

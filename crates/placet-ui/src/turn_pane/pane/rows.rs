@@ -2,17 +2,16 @@
 //!
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
-use super::pane::{EndedCall, RunningCall, TurnPane};
-use super::question::{LineState, PaneQuestion};
-use super::status::mode_label;
+use super::TurnPane;
+use super::calls::CallRowsSpace;
 use crate::input::enter_guard::HALF_SECOND;
 use crate::margin_mark;
 use crate::token_counts;
-use crate::wrap::wrap;
+use crate::turn_pane::question::{LineState, PaneQuestion};
+use crate::turn_pane::status::mode_label;
 use placet_agent::{QueuedMessage, SendTiming, is_command};
 use placet_permission::{ClassificationLevel, Mode, PlanModeState};
-use placet_text::conversation::CallId;
-use placet_text::text::{count, sanitize, visible, width};
+use placet_text::text::{count, visible, width};
 use placet_tools::{TodoItem, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,11 +22,6 @@ use std::time::{Duration, Instant};
 const TALL_TAIL: usize = 20;
 /// Queued lines shown at most; the newest of them.
 const MOST_QUEUED: usize = 5;
-/// How long a command runs before its row names the key that sends it to the background.
-const LONG_COMMAND: Duration = Duration::from_secs(2);
-const BACKGROUND_HINT: &str = "  Ctrl-B: background";
-/// Columns that the title of a call gets next to the hint, if it is as long.
-const LEAST_TITLE: usize = 20;
 /// Rows from which on a rule separates a question from what is above it.
 const RULED: usize = 18;
 /// Below so many rows the status row makes way for what is asked.
@@ -99,8 +93,8 @@ impl TurnPane {
         let asked = self.question.as_ref();
         let wants_text = asked.is_some_and(PaneQuestion::wants_text);
         let lead = if wants_text { "question" } else { "prompt" };
-        let has_line = !self.facts.questions_only || wants_text || !self.composer.is_empty();
-        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
+        let has_line = !self.facts.questions_only || wants_text || !self.line.field.is_empty();
+        let (text, column) = self.line.field.view(self.columns.saturating_sub(2));
         let column = column + 2;
         let composer = Line::from(vec![Span::styled("> ", self.theme.style(lead)), Span::raw(text)]);
         let lists: Vec<Line<'static>> = self.todo_rows().into_iter().chain(self.queue_rows()).collect();
@@ -121,7 +115,7 @@ impl TurnPane {
         if let Some(open) = &mut self.question {
             open.note_cut(0);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
-            let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
+            let answer = if open.is_about_changes() { self.answer.rows.min(room / 4) } else { 0 };
             // In a conversation without an answer there is nothing from which changes would have to be set off. At the end
             // of a program its own output is above them.
             let has_above = answer > 0 || open.is_about_changes() == self.facts.questions_only;
@@ -210,7 +204,7 @@ impl TurnPane {
 
     /// The queue, numbered, each line with when it is sent; and what can be done about it.
     fn queue_rows(&self) -> Vec<Line<'static>> {
-        let lines = self.queue.lines();
+        let lines = self.line.queue.lines();
         let hidden = lines.len().saturating_sub(MOST_QUEUED);
         let hint = |text: String| Line::styled(width::cut(&text, self.columns), self.theme.style("hint"));
         let mut rows = Vec::new();
@@ -237,128 +231,18 @@ impl TurnPane {
         rows
     }
 
-    /// The tail of the answer and the running calls, newest last, at most `room` rows. Every call keeps its line for as
-    /// long as there is room for that; the tails of their output share what is left.
+    /// The tail of the answer and the running calls, newest last, at most `room` rows.
     fn work_rows(&self, room: usize, now: Instant) -> Vec<Line<'static>> {
-        let mut rows: Vec<Line<'static>> = Vec::new();
-        if let Some((_, text)) = &self.thinking {
-            let most = if self.facts.expanded { TALL_TAIL } else { 1 };
-            let style = self.theme.style("thinking");
-            let lines = text.lines().rev().filter(|l| !l.trim().is_empty()).take(most);
-            let wrapped = lines.map(|l| wrap(&Line::styled(l.to_string(), style), self.columns));
-            let last = wrapped.flat_map(|l| l.into_iter().rev()).take(most);
-            let mut last: Vec<Line<'static>> =
-                last.map(|row| margin_mark::clear_margin(row, self.columns)).collect();
-            last.reverse();
-            rows.extend(last);
-        }
-        if let Some(retry) = &self.retry {
-            let text = format!("{}: retry {}/{}", retry.error, retry.attempt, retry.of);
-            let text = visible::guard_line(&text).into_owned();
-            let line = Line::styled(text, self.theme.style("notice"));
-            rows.extend(margin_mark::rows(&line, self.columns, &self.theme));
-        }
-        if !self.stream.is_empty() {
-            let tail = self.stream.tail(&self.theme, self.width());
-            let wrapped = tail.iter().flat_map(|line| wrap(line, self.columns));
-            rows.extend(wrapped.map(|row| margin_mark::clear_margin(row, self.columns)));
-        }
-        // The question itself names its call.
-        let asked = self.question.as_ref().and_then(PaneQuestion::call);
-        let mut calls: Vec<&RunningCall> = self.calls.iter().filter(|call| Some(&call.id) != asked).collect();
-        let place = |id: &CallId| self.call_order.iter().position(|one| one == id);
-        calls.sort_by_key(|call| place(&call.id).unwrap_or(usize::MAX));
-        let (count, most) = (calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
-        let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
-        let shown = if count > room { room.saturating_sub(1) } else { count };
-        // Calls that ended have a row among those that run, as long as those leave room.
-        let mut ended: Vec<&EndedCall> = if count + self.ended_calls.len() <= room {
-            self.ended_calls.iter().collect()
-        } else {
-            Vec::new()
-        };
-        ended.sort_by_key(|call| place(&call.id));
-        let mut ended = ended.into_iter().peekable();
-        for call in calls.into_iter().take(shown) {
-            while let Some(before) = ended.next_if(|one| place(&one.id) < place(&call.id)) {
-                rows.extend(before.lines.first().cloned());
-            }
-            rows.extend(self.call_rows(call, tail, now));
-        }
-        rows.extend(ended.filter_map(|call| call.lines.first().cloned()));
-        if shown < count {
-            let text = format!("› {} more calls", count - shown);
-            rows.push(margin_mark::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
-        }
-        if let Some((name, bytes)) = &self.coming {
-            let name = sanitize::line(name);
-            let size = if *bytes > 999 {
-                format!(" ({} bytes)", token_counts::short(*bytes as u64))
-            } else {
-                String::new()
-            };
-            let text = format!("› {name} …{size}");
-            rows.push(margin_mark::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
-        }
+        let (thinking, tail) = if self.facts.expanded { (TALL_TAIL, TALL_TAIL) } else { (1, 3) };
+        let mut rows = self.answer.thinking_rows(thinking, &self.theme, self.columns);
+        rows.extend(self.activity.retry_rows(&self.theme, self.columns));
+        rows.extend(self.answer.open_rows(&self.theme, self.width(), self.columns));
+        let clock = self.clock_at(now);
+        let space = CallRowsSpace { theme: &self.theme, columns: self.columns, rows: room, tail, clock };
+        rows.extend(self.calls.rows(self.question.as_ref().and_then(PaneQuestion::call), &space));
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
         rows
-    }
-
-    fn call_rows(&self, call: &RunningCall, most: usize, now: Instant) -> Vec<Line<'static>> {
-        let now = self.clock_at(now);
-        let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
-        let time =
-            if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
-        let mut title = sanitize::line(&call.title).into_owned();
-        let mut room = self.columns.saturating_sub(5 + time.len());
-        let mut hint = "";
-        // On a narrow screen the beginning of the command matters more.
-        if self.offers_background(call, now)
-            && room >= BACKGROUND_HINT.len() + width::of(&title).min(LEAST_TITLE)
-        {
-            hint = BACKGROUND_HINT;
-            room -= hint.len();
-        }
-        title = width::cut_middle(&title, room);
-        let head = vec![
-            Span::styled("› ", self.theme.style("call.running")),
-            Span::styled(title, self.theme.style("call")),
-            Span::styled(time, self.theme.style("dim")),
-            Span::styled(hint, self.theme.style("hint")),
-        ];
-        let mut rows = vec![margin_mark::line(head, &self.theme)];
-        let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
-        // A progress bar overwrites its own line: the text that it wrote last is the visible text.
-        let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
-        let shown: Vec<String> = written.map(|l| visible::output_line(l).into_owned()).collect();
-        let last: Vec<&String> = shown.iter().rev().filter(|l| !l.trim().is_empty()).take(most).collect();
-        for line in last.into_iter().rev() {
-            let text = width::cut(line, self.columns.saturating_sub(4));
-            rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
-        }
-        rows
-    }
-
-    /// Whether the row of a call names the key that sends its command to the background: not for a command that ends in
-    /// a moment.
-    fn offers_background(&self, call: &RunningCall, now: Instant) -> bool {
-        self.foreground.as_ref().is_some_and(|command| {
-            let elapsed = now.saturating_duration_since(command.since);
-            command.can_move && command.call == call.id && elapsed >= LONG_COMMAND
-        })
-    }
-
-    /// The current activity; while a retry is due, a countdown.
-    fn state_words(&self, now: Instant) -> String {
-        let now = self.clock_at(now);
-        match &self.retry {
-            Some(retry) if retry.at > now => {
-                let left = retry.at.duration_since(now).as_secs_f64().ceil();
-                format!("retry {}/{} in {left} s", retry.attempt, retry.of)
-            }
-            _ => self.state.clone(),
-        }
     }
 
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
@@ -371,8 +255,11 @@ impl TurnPane {
         }
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
         let facts = &self.facts;
-        let mut parts =
-            vec![(Activity, self.state_words(now)), (Elapsed, elapsed), (Model, facts.model.clone())];
+        let mut parts = vec![
+            (Activity, self.activity.words(self.clock_at(now))),
+            (Elapsed, elapsed),
+            (Model, facts.model.clone()),
+        ];
         if facts.usage.prompt() + facts.usage.output > 0 {
             parts.push((Tokens, token_counts::tokens(&facts.usage)));
         }
@@ -393,7 +280,7 @@ impl TurnPane {
         if level > ClassificationLevel::Public {
             parts.push((Level, level.to_string()));
         }
-        if !self.stopping && self.question.is_none() {
+        if !self.activity.is_stopping() && self.question.is_none() {
             parts.push((Stop, "Esc stops".into()));
         }
         let text = fitting_status(parts, self.columns.saturating_sub(6));
@@ -438,7 +325,7 @@ fn when_sent(line: &QueuedMessage) -> &'static str {
     }
 }
 
-fn clock(elapsed: Duration) -> String {
+pub(super) fn clock(elapsed: Duration) -> String {
     match elapsed.as_secs() {
         s @ 0..60 => format!("{s} s"),
         s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::turn_pane::TurnPaneAction;
+use crate::turn_pane::{TurnDisplay, TurnPaneAction};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet_agent::{ApprovalReply, ApprovalRequest};
 use placet_permission::{Grant, Mode};
@@ -41,8 +41,7 @@ fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
     let facts = TurnPaneStatus {
         model: "test-model".into(),
         window: 200_000,
-        fold: 3,
-        motion: true,
+        display: TurnDisplay { fold: 3, motion: true, ..TurnDisplay::default() },
         ..TurnPaneStatus::default()
     };
     let live = TurnPane::new(
@@ -609,7 +608,7 @@ fn a_call_that_was_refused_says_what_it_was_about() {
 #[test]
 fn without_motion_no_cell_changes_without_news() {
     let mut b = bench();
-    b.live.facts.motion = false;
+    b.live.facts.display.motion = false;
     b.event(TurnEvent::Requested);
     started(&mut b, "a", "run make");
     let error =
