@@ -1,6 +1,6 @@
 //! A line that shows how far an apply or an undo is, from half a second on, and the wait for the person who stops it.
 
-use super::term;
+use super::terminal::term;
 use placet_text::text::count;
 use placet_workspace::{ApplyPhase, ApplyProgress};
 use std::io::{self, IsTerminal, Write};

@@ -1,6 +1,6 @@
 //! Checks as lines of a screen: a sign, and what is known of each.
 
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
 use placet_checks::{CheckRow, CheckRowState, check_row_words};
 use ratatui::text::{Line, Span};
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! The `?` page of the screens for reading: their keys, as a text that is scrolled like any other.
 
+use super::colors::theme::Theme;
 use super::keymap::{Keymap, Move};
+use super::lines::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN, STACKED_INDENT};
 use super::pager::{MARGIN, PagerAction, PagerSource, PagerViewport, WrapMode, bar};
-use super::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN, STACKED_INDENT};
-use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use placet_config::WrapSetting;
 use placet_text::text::width;

@@ -3,7 +3,9 @@
 //! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses a thing, and Enter
 //! alone never chooses anything. The caller has made every line safe for the terminal.
 
-use super::{input, margin_mark, term};
+use super::input;
+use super::lines::margin_mark;
+use super::terminal::term;
 use placet_text::conversation::CallOutcome;
 use placet_text::text::visible;
 use placet_workspace::LargeLoss;

@@ -1,7 +1,7 @@
 //! What lists on a full screen have in common: the selected row, the rows in sight, and how a row looks.
 
+use super::colors::theme::Theme;
 use super::keymap::Move;
-use super::theme::Theme;
 use placet_text::text::width;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

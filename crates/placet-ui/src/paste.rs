@@ -6,7 +6,7 @@
 //! placet's own. Line ends become `\n`, because a terminal sends `\r` for each. Nothing else of a paste is ever changed
 //! or cut: a paste that is too long is refused.
 
-use super::margin_mark;
+use super::lines::margin_mark;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;

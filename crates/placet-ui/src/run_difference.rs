@@ -1,11 +1,11 @@
 //! The difference of one file, over placet's page of a running program: how the file was before, and how it is now.
 
-use super::full_screen::PaneFlow;
+use super::colors::theme::Theme;
 use super::keymap::Keymap;
 use super::pager::{PagerAction, PagerSource, WrapMode};
 use super::review::{Differences, UnchangedText};
+use super::terminal::full_screen::PaneFlow;
 use super::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
-use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use placet_text::text::{visible, width};
 use ratatui::buffer::Buffer;

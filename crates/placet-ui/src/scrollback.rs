@@ -1,12 +1,10 @@
 //! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. placet's own lines have
-//! its mark ([`super::margin_mark`]); all rows below the mark are indented as far as the words after it.
+//! its mark ([`super::lines::margin_mark`]); all rows below the mark are indented as far as the words after it.
 
-use super::margin_mark;
-use super::markdown;
+use super::colors::theme::Theme;
+use super::lines::prose::{self, ProseIndent, ProseSpan, ProseWidth};
+use super::lines::{margin_mark, markdown, verbatim};
 use super::picture;
-use super::prose::{self, ProseIndent, ProseSpan, ProseWidth};
-use super::theme::Theme;
-use super::verbatim;
 use placet_agent::TurnEnding;
 use placet_text::conversation::CallOutcome;
 use placet_text::text::{sanitize, visible, width};

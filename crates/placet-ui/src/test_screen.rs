@@ -1,8 +1,8 @@
 //! What the tests of full screens share: keys that are pressed, and rows that are read.
 
-use super::ansi::ColorDepth;
-use super::full_screen::{FullScreenPane, PaneFlow};
 use super::keymap::{KeyBinding, Keymap};
+use super::terminal::ansi::ColorDepth;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use super::{Theme, pager};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet_text::text::width;

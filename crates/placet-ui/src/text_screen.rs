@@ -1,10 +1,10 @@
 //! A text on a full screen, as the viewer and the transcript show it: its keys, the `?` page, the row at the bottom.
 
-use super::full_screen::PaneFlow;
+use super::colors::theme::Theme;
 use super::help_page::HelpPage;
 use super::keymap::Keymap;
 use super::pager::{PagerAction, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar};
-use super::theme::Theme;
+use super::terminal::full_screen::PaneFlow;
 use crossterm::event::KeyEvent;
 use placet_text::text::sanitize;
 use ratatui::buffer::Buffer;

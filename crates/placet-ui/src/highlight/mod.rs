@@ -11,8 +11,8 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
-use super::contrast::ContrastAdjuster;
-use super::theme::Theme;
+use super::colors::contrast::ContrastAdjuster;
+use super::colors::theme::Theme;
 use super::worker::Worker;
 use ratatui::style::Style;
 use std::cell::Cell;

@@ -3,10 +3,10 @@
 //! The thread ends with its [`super::SyntaxHighlighter`], after the current chunk. Text that it cannot parse stays
 //! plain.
 
-use super::super::ansi::ColorDepth;
-use super::super::contrast::ContrastAdjuster;
-use super::super::theme::Theme;
-use super::super::{syntax, syntax_themes};
+use super::super::colors::contrast::ContrastAdjuster;
+use super::super::colors::theme::Theme;
+use super::super::colors::{syntax, syntax_themes};
+use super::super::terminal::ansi::ColorDepth;
 use crate::worker::{Worker, WorkerInbox};
 use ratatui::style::Style;
 use std::cell::RefCell;

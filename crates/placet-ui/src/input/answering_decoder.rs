@@ -1,10 +1,9 @@
 //! The decoder as the readers of keys use it: it knows when the terminal may answer with its background, and what the
 //! terminal answered, also about its name, is noted on the way.
 
-use super::background;
 use super::decode::{InputDecoder, InputToken};
-use super::terminal_name;
-use crate::term;
+use super::{background, terminal_name};
+use crate::terminal::term;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::time::{Duration, Instant};
 

@@ -3,10 +3,9 @@
 //! It waits for the terminal and for the request to end with one `poll`, so it ends on request, and never reads a byte
 //! that is not there. Input that was read and not used belongs to the next reader.
 
-use super::answering_decoder;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
-use super::{CHUNK, MOMENT, typeahead};
-use crate::term;
+use super::{CHUNK, MOMENT, answering_decoder, typeahead};
+use crate::terminal::term;
 use placet_process::close_on_exec;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io;

@@ -1,10 +1,9 @@
 //! Keys for a full screen: waited for on the thread that draws, together with the window's size.
 
-use super::answering_decoder;
 use super::async_key_reader::timespec;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
-use super::{CHUNK, MOMENT, typeahead};
-use crate::term;
+use super::{CHUNK, MOMENT, answering_decoder, typeahead};
+use crate::terminal::term;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::VecDeque;
 use std::io::{self, Read};

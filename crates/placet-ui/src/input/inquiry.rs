@@ -6,8 +6,8 @@
 //! all answers them.
 
 use super::background;
-use crate::term;
-use crate::terminal_colors::{self, ColorSlot, TerminalColors};
+use crate::terminal::term;
+use crate::terminal::terminal_colors::{self, ColorSlot, TerminalColors};
 use rustix::event::{PollFd, PollFlags};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -50,7 +50,7 @@ enum AnswerScan {
 }
 
 impl TerminalInquiry {
-    /// Asks. The base mode must hold, and the terminal must understand: see [`crate::reclaim`].
+    /// Asks. The base mode must hold, and the terminal must understand: see [`crate::terminal::reclaim`].
     pub fn ask() -> TerminalInquiry {
         let name = std::env::var("TERM").unwrap_or_default();
         let is_mute = name.is_empty() || MUTE.iter().any(|mute| name.starts_with(mute));

@@ -7,7 +7,8 @@ use super::blocking_key_reader::BlockingKeyReader;
 use super::decode::TerminalInput;
 use super::enter_guard::HALF_SECOND;
 use super::line_input::{LineInput, TypedLine};
-use crate::{margin_mark, reclaim, term};
+use crate::lines::margin_mark;
+use crate::terminal::{reclaim, term};
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,7 @@
 use super::async_key_reader::{timespec, wait};
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, answering_decoder, legacy, typeahead};
-use crate::term;
+use crate::terminal::term;
 use crossterm::event::{KeyCode, KeyModifiers};
 use placet_process::close_on_exec;
 use rustix::event::{PollFd, PollFlags};

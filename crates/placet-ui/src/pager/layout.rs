@@ -1,8 +1,8 @@
 //! The rows a line takes at a width, and the way from each row to the next.
 
 use super::source::{PagerPosition, PagerSource};
-use crate::margin_mark;
-use crate::wrap::wrap;
+use crate::lines::margin_mark;
+use crate::lines::wrap::wrap;
 use placet_text::text::width;
 use ratatui::text::{Line, Span};
 

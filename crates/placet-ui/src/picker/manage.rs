@@ -3,9 +3,9 @@
 
 use super::owner::{OwnedList, PickerOwner, PickerTask};
 use super::{Picker, PickerAction};
-use crate::full_screen::PaneFlow;
+use crate::lines::wrap::wrap;
+use crate::terminal::full_screen::PaneFlow;
 use crate::text_field::{TextField, TextFieldKind};
-use crate::wrap::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet_text::text::visible;
 use ratatui::buffer::Buffer;

@@ -25,13 +25,13 @@ pub use scopes::PickerScope;
 use scopes::ScopeList;
 use search::PickerSearch;
 
-use super::full_screen::{FullScreenPane, PaneFlow};
 use super::line_ui::LineUi;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::Theme;
 use crate::keymap::{KeyBinding, Keymap, Move, row};
+use crate::lines::wrap::wrap;
 use crate::list::{self, PreviewArea};
 use crate::pager::bar;
-use crate::wrap::wrap;
 use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher};
 use placet_text::text::{visible, width};

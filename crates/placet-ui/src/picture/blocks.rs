@@ -3,7 +3,7 @@
 //! Half blocks are used where a terminal has no known protocol for pictures. They need no erasing.
 
 use super::thumbnail::{PictureError, thumbnail};
-use crate::ansi::ColorDepth;
+use crate::terminal::ansi::ColorDepth;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 

@@ -1,6 +1,6 @@
 //! How a terminal shows pictures: by the settings and the environment. The terminal itself is never asked.
 
-use crate::ansi::ColorDepth;
+use crate::terminal::ansi::ColorDepth;
 use placet_config::PictureSetting;
 
 /// How this terminal shows pictures.

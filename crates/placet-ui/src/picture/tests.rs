@@ -1,7 +1,7 @@
 //! Pictures as a terminal would show them: the tests read the written bytes as a terminal does.
 
 use super::*;
-use crate::ansi::ColorDepth;
+use crate::terminal::ansi::ColorDepth;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{ImageFormat, Rgba, RgbaImage};

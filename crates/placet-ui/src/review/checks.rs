@@ -1,8 +1,8 @@
 //! Checks in the review: they run on exactly what is accepted, while the person reads on.
 
-use super::file::{ReviewBody, ReviewDecision};
-use super::shown_checks::{AcceptedParts, ShownChecks};
+use super::content::file::{ReviewBody, ReviewDecision};
 use super::state::Review;
+use super::state::shown_checks::{AcceptedParts, ShownChecks};
 use crate::viewer::CheckOutputScreen;
 use placet_checks::{CheckRow, CheckRowState, OutputToShow, check_row_words, unmet_words};
 use placet_text::text::count;

@@ -22,7 +22,7 @@ fn the_bytes_of_what_is_not_text_are_behind_a_key() {
     let bytes: Vec<u8> = (0xe0..0xf4).collect();
     let body = WholeChange {
         words,
-        bytes: Some(crate::review::file::BinaryContent::new(&bytes)),
+        bytes: Some(crate::review::content::file::BinaryContent::new(&bytes)),
         ..WholeChange::default()
     };
     let files = vec![file("a.bin", 'M', ReviewBody::Whole(body))];

@@ -1,7 +1,7 @@
 //! A patch that is drawn shows what would be applied: two patches that differ in any byte are drawn differently, or are not
 //! drawn at all.
 
-use super::difference::{Differences, UnchangedText};
+use super::picture::difference::{Differences, UnchangedText};
 use crate::Theme;
 use placet_text::text::patch::{unified, write_binary};
 use placet_text::text::visible::samples;

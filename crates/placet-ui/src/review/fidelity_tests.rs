@@ -2,10 +2,10 @@
 //! to the end, a line of any length is shown whole, and what was not on the screen is named.
 
 use super::action::TABLE;
-use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
-use super::inline_diff::InlineDiffCache;
-use super::paint::{DrawContext, NoAnnotations, ReviewPainter};
-use super::side_text::SideText;
+use super::content::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::content::inline_diff::InlineDiffCache;
+use super::content::side_text::SideText;
+use super::picture::paint::{DrawContext, NoAnnotations, ReviewPainter};
 use super::state::{Review, ReviewSubject};
 use crate::Theme;
 use crate::keymap::Keymap;
@@ -27,7 +27,7 @@ fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
         paths: vec![std::path::PathBuf::from(format!("/w/{name}")).into()],
         renamed: None,
         letter: 'M',
-        facts: super::load::encodings(old, new).into_iter().collect(),
+        facts: super::content::load::encodings(old, new).into_iter().collect(),
         care: Vec::new(),
         runs_later: None,
         decided_with: None,
@@ -133,22 +133,25 @@ fn half_a_surrogate_pair_is_no_text() {
     };
     let (whole, high, low) =
         (utf16(&[0x61, 0xD83D, 0xDE00, 10]), utf16(&[0x61, 0xD83D, 10]), utf16(&[0x61, 0xDE00, 10]));
-    let (words, left_out) = super::load::wide_text(b"", &whole).unwrap();
+    let (words, left_out) = super::content::load::wide_text(b"", &whole).unwrap();
     assert!(left_out == 0 && words.iter().any(|line| line.contains("a😀")), "{words:?}");
-    assert!(super::load::wide_text(b"", &high).is_none() && super::load::wide_text(&low, &whole).is_none());
+    assert!(
+        super::content::load::wide_text(b"", &high).is_none()
+            && super::content::load::wide_text(&low, &whole).is_none()
+    );
 }
 
 /// Story: a script that begins with the mark of UTF-16 was one line of Chinese letters, and `sh` runs its lines.
 #[test]
 fn lines_that_a_shell_reads_in_utf_16_are_shown() {
     let script = b"\xff\xfe\n\necho PWNED > pwned\n##\n";
-    let (words, left_out) = super::load::wide_text(b"echo safe\n", script).unwrap();
+    let (words, left_out) = super::content::load::wide_text(b"echo safe\n", script).unwrap();
     assert!(left_out == 0 && words.contains(&"  echo PWNED > pwned".to_string()), "{words:?}");
     let many = [&b"\xff\xfe"[..], &b"\n\necho\n".repeat(3_000)].concat();
-    let (_, left_out) = super::load::wide_text(b"", &many).unwrap();
+    let (_, left_out) = super::content::load::wide_text(b"", &many).unwrap();
     assert!(left_out >= 1_000, "{left_out}");
     let latin: Vec<u8> = "\u{feff}Write-Host 'one'\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let (words, _) = super::load::wide_text(b"", &latin).unwrap();
+    let (words, _) = super::content::load::wide_text(b"", &latin).unwrap();
     assert!(words.iter().all(|line| !line.contains("a program")), "{words:?}");
 }
 

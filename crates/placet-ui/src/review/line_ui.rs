@@ -3,11 +3,13 @@
 //! Each stop is a hunk or a file without lines, numbered through all files. Nothing depends on colour or on position: a
 //! sentence describes the stop, then the lines follow, each with a word in front.
 
-use super::comment::{CommentTarget, ReviewComment};
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
-use super::side_text::{DiffSide, LineTerminator, SideText};
+use super::content::comment::{CommentTarget, ReviewComment};
+use super::content::file::{
+    CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
+};
+use super::content::side_text::{DiffSide, LineTerminator, SideText};
+use super::content::unit::{DecisionUnit, ReviewItem};
 use super::state::Review;
-use super::unit::{DecisionUnit, ReviewItem};
 use placet_text::text::sanitize;
 use placet_text::text::visible::{self, LineBreaks};
 

@@ -4,78 +4,41 @@
 //! actions, highlights in the background, and runs the person's editor.
 
 mod action;
-mod areas;
-mod at_question;
-mod binary_section;
-mod cells;
 mod checks;
-mod comment;
-mod commit_files;
-mod conflict;
-mod decide;
-mod difference;
-mod draw;
-mod edit;
-mod file;
-mod finder;
-mod folded_files;
-mod folds;
-mod footer;
-mod from_patch;
-mod history;
-mod index_patch;
-mod inline_diff;
-mod input;
+mod content;
 mod line_ui;
-mod load;
 mod message;
-mod moved_lines;
-mod navigation;
-mod overlay;
-mod paint;
-mod paint_line;
 mod pane;
-mod query;
+mod picture;
 mod report;
-mod rows;
 mod saved_review;
-mod scroll;
-mod seen_rows;
-mod shown_checks;
-mod side_text;
 mod state;
-mod tree;
-mod typing;
-mod undo;
-mod unit;
-mod unseen;
-mod window;
 mod workers;
 
 pub use action::{ReviewAction, TABLE};
-pub use cells::StyledCell;
 pub use checks::ReviewChecks;
-pub use comment::{CommentTarget, ReviewComment};
-pub use commit_files::commit_files;
-pub use conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
-pub use difference::{Differences, UnchangedText};
-pub use file::{
+pub use content::comment::{CommentTarget, ReviewComment};
+pub use content::commit_files::commit_files;
+pub use content::conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
+pub use content::file::{
     AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,
     ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
-pub use from_patch::{accepted, add_binary_file, of_patch, refused_file, whole_file};
-pub use index_patch::{IndexDirection, file_patch, sections};
-pub use inline_diff::InlineDiffCache;
-pub use load::pending;
+pub use content::from_patch::{accepted, add_binary_file, of_patch, refused_file, whole_file};
+pub use content::index_patch::{IndexDirection, file_patch, sections};
+pub use content::inline_diff::InlineDiffCache;
+pub use content::load::pending;
+pub use content::side_text::{DiffSide, LineTerminator, SideText};
+pub use content::unit::ReviewItem;
 pub use message::message;
-pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
+pub use picture::cells::StyledCell;
+pub use picture::difference::{Differences, UnchangedText};
+pub use picture::paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use report::{ReviewEnd, markdown, report, summary, value, without_undone};
 pub use saved_review::SavedReview;
-pub use shown_checks::ShownChecks;
-pub use side_text::{DiffSide, LineTerminator, SideText};
+pub use state::shown_checks::ShownChecks;
 pub use state::{Review, ReviewEffect, ReviewOpenedFrom, ReviewSubject};
-pub use unit::ReviewItem;
 pub use workers::BlameFn;
 
 #[cfg(test)]

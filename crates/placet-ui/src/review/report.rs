@@ -1,9 +1,9 @@
 //! The report of a review to the agent: what was rejected, what was edited, and every comment, as data with path, side,
 //! line and the text it is about.
 
-use super::comment::{CommentTarget, ReviewComment};
-use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
-use super::side_text::{DiffSide, LineTerminator, SideText};
+use super::content::comment::{CommentTarget, ReviewComment};
+use super::content::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::content::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

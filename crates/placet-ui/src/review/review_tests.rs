@@ -1,15 +1,14 @@
 //! The review by its keys: the visible effect of each key, any sequence of keys, and the picture.
 
 use super::action::{ReviewAction, TABLE};
-use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
-use super::inline_diff::InlineDiffCache;
-use super::paint::{DrawContext, NoAnnotations};
-use super::side_text::SideText;
+use super::content::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
+use super::content::inline_diff::InlineDiffCache;
+use super::content::side_text::SideText;
+use super::picture::paint::{DrawContext, NoAnnotations};
 use super::state::{Review, ReviewEffect, ReviewSubject};
-use crate::Theme;
-use crate::ansi::ColorDepth;
 use crate::keymap::{KeyChord, Keymap, Move};
-use crate::test_screen;
+use crate::terminal::ansi::ColorDepth;
+use crate::{Theme, test_screen};
 use crossterm::event::KeyEvent;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -530,7 +529,7 @@ fn a_report_is_known_again_by_its_words() {
 
 #[test]
 fn what_runs_later_is_not_accepted_with_others() {
-    use super::file::CombinedDecision;
+    use super::content::file::CombinedDecision;
     let later =
         ReviewFile { runs_later: Some("direnv runs it".into()), ..file(".envrc", 'A', lines("", "x\n")) };
     let plain = file("a.txt", 'M', lines("1\n", "2\n"));

@@ -4,9 +4,9 @@
 //! Everything is stored by content, never by position: an unchanged hunk still has its decision tomorrow, a changed
 //! hunk is open again.
 
-use super::comment::ReviewComment;
-use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
-use super::side_text::SideText;
+use super::content::comment::ReviewComment;
+use super::content::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
+use super::content::side_text::SideText;
 use super::state::Review;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

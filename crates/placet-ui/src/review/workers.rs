@@ -3,10 +3,10 @@
 //! Pictures and blame have a thread each, and every answer is received between two frames. Until then the screen shows
 //! that the answer is coming, and every key works.
 
-use super::cells::{StyledCell, cell, cells};
-use super::file::PicturePair;
-use super::paint::ReviewAnnotations;
-use super::side_text::DiffSide;
+use super::content::file::PicturePair;
+use super::content::side_text::DiffSide;
+use super::picture::cells::{StyledCell, cell, cells};
+use super::picture::paint::ReviewAnnotations;
 use crate::Theme;
 use crate::highlight::{HighlightDocId, SyntaxHighlighter};
 use crate::picture::{PictureDisplay, RenderedPicture, TerminalPicture};

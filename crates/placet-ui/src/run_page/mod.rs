@@ -12,12 +12,12 @@ pub use facts::{
     RunPageWish,
 };
 
-use super::full_screen::{FullScreenPane, PaneFlow};
+use super::colors::theme::Theme;
 use super::keymap::{KeyBinding, Keymap, row};
 use super::pager::{PagerAction, PagerPosition, WrapMode};
 use super::run_difference::RunDifferenceScreen;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use super::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
-use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use placet_text::text::{visible, width};
 use placet_workspace::RunningFileError;

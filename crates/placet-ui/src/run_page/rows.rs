@@ -1,8 +1,8 @@
 //! The rows of the page of a running program: changed files, hosts, processes, and what keys act on in each.
 
 use super::facts::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageRepository};
+use crate::colors::theme::Theme;
 use crate::pager::{PagerPosition, PagerSource, RowFocus};
-use crate::theme::Theme;
 use placet_text::text::{count, visible, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -9,15 +9,14 @@ mod line_ui;
 #[cfg(test)]
 mod tests;
 
-use super::full_screen::{FullScreenPane, PaneFlow};
 use super::help_page::HelpPage;
 use super::line_ui::LineUi;
-use crate::Theme;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::input::is_plain;
 use crate::keymap::{KeyBinding, Keymap, Move, row};
 use crate::list::ListCursor;
-use crate::pager;
 use crate::text_field::{TextField, TextFieldKind};
+use crate::{Theme, pager};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 

@@ -11,9 +11,9 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-use super::full_screen::{FullScreenPane, PaneFlow};
 use super::line_ui::LineUi;
-use super::margin_mark;
+use super::lines::margin_mark;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::Theme;
 use crate::keymap::{KeyBinding, Move, row};
 use crate::pager::{self, PagerPosition, PagerSource, WrapMode};

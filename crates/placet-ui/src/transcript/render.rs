@@ -3,8 +3,9 @@
 //! Lines are made when an entry becomes visible. Code in answers is plain at first and coloured in the background.
 
 use super::entry::{TranscriptContent, TranscriptEntry};
-use crate::prose::ProseWidth;
-use crate::{Theme, margin_mark, markdown, picture, scrollback};
+use crate::lines::prose::ProseWidth;
+use crate::lines::{margin_mark, markdown};
+use crate::{Theme, picture, scrollback};
 use placet_text::conversation::{CallInput, CallOutcome, Part};
 use placet_text::text::{sanitize, visible, width};
 use ratatui::style::Style;

@@ -3,9 +3,9 @@
 //! what was applied.
 
 use super::question::{ListLayout, least_rows};
-use crate::margin_mark;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use crate::review::{Differences, UnchangedText};
-use crate::theme::Theme;
 use placet_agent::AppliedOverview;
 use placet_config::AppliedSetting;
 use placet_text::text::count;

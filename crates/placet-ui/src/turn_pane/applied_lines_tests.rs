@@ -1,7 +1,7 @@
 //! What stays of changes that were applied, at several widths.
 
 use super::*;
-use crate::ansi::ColorDepth;
+use crate::terminal::ansi::ColorDepth;
 use crate::test_screen::dark;
 use placet_text::text::patch::unified;
 use placet_text::text::width;

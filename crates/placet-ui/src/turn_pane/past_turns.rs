@@ -7,12 +7,11 @@
 use super::linear::LinearTurn;
 use super::pane::TurnPane;
 use super::status::TurnPaneStatus;
-use crate::margin_mark;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use crate::paste::PasteStore;
-use crate::picture;
-use crate::scrollback;
-use crate::theme::Theme;
 use crate::transcript::entry::{self, TranscriptContent, TranscriptEntry};
+use crate::{picture, scrollback};
 use placet_agent::{MessageQueue, TurnEvent};
 use placet_session::session::ClosingLine;
 use placet_text::conversation::{CallOutcome, Message, Note, Part};

@@ -5,10 +5,11 @@
 //! with what is pending.
 
 use super::{Viewer, ViewerAction, ViewerCallbacks, ViewerEditError, ViewerText};
-use crate::clipboard::Clipboard;
+use crate::Theme;
 use crate::keymap::Keymap;
 use crate::pager::PagerAction;
-use crate::{Theme, editor, full_screen};
+use crate::terminal::clipboard::Clipboard;
+use crate::terminal::{editor, full_screen};
 use placet_checks::{
     CheckResult, CheckStore, DiagnosticFile, DiagnosticPlace, OutputToShow, diagnostic_line,
 };

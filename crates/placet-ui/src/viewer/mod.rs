@@ -18,8 +18,8 @@ pub use picture::PictureViewer;
 pub use provenance::ProvenanceFn;
 pub use text::ViewerText;
 
-use super::full_screen::{FullScreenPane, PaneFlow};
 use super::line_ui::LineUi;
+use super::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::Theme;
 use crate::keymap::{KeyBinding, row};
 use crate::pager::{self, PagerSource, WrapMode};

@@ -4,11 +4,11 @@
 //! plays: of an animated picture the first frame is shown.
 
 use crate::Theme;
-use crate::full_screen::{FullScreenPane, PaneFlow};
 use crate::help_page::HelpPage;
 use crate::keymap::Keymap;
 use crate::pager::{PagerAction, bar};
 use crate::picture::{PictureDisplay, PlacedPicture, RenderedPicture};
+use crate::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::worker::Worker;
 use crossterm::event::KeyEvent;
 use placet_text::text::{sanitize, width};

@@ -4,15 +4,15 @@ use super::search::matching;
 use super::{
     ChoiceTyping, TAKE_KEY, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion,
 };
-use crate::full_screen::{FullScreenPane, PaneFlow};
 use crate::keymap::{Keymap, Move};
 use crate::line_ui::LineUi;
-use crate::list;
+use crate::lines::prose::{self, ProseIndent, ProseWidth};
+use crate::lines::wrap;
 use crate::pager::bar;
 use crate::picker::PickerAction;
-use crate::prose::{self, ProseIndent, ProseWidth};
+use crate::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::text_field::{TextField, TextFieldKind};
-use crate::{Theme, wrap};
+use crate::{Theme, list};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet_config::WrapSetting;
 use placet_text::text::{sanitize, visible, width};

@@ -1,10 +1,10 @@
 use super::{
     ChoiceTyping, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardPane, WizardQuestion,
 };
-use crate::full_screen::{FullScreenPane, PaneFlow};
 use crate::keymap::Keymap;
 use crate::line_ui::script::ScriptedLineUi;
 use crate::picker::KEYS;
+use crate::terminal::full_screen::{FullScreenPane, PaneFlow};
 use crate::test_screen::{dark, drawn, press, rows};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

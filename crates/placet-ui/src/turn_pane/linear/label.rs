@@ -1,6 +1,6 @@
 //! Lines without a screen: which of them are placet's own, and which are foreign.
 
-use crate::margin_mark;
+use crate::lines::margin_mark;
 use placet_text::text::sanitize;
 use ratatui::text::Line;
 

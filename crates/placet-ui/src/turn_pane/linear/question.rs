@@ -1,15 +1,12 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
 use super::label::{exactly, foreign, label};
+use crate::colors::theme::Theme;
 use crate::input::enter_guard::HALF_SECOND;
-use crate::margin_mark;
-use crate::picture;
-use crate::scrollback;
-use crate::theme::Theme;
-use crate::token_counts;
+use crate::lines::{margin_mark, verbatim};
 use crate::turn_pane::TurnPaneAction;
 use crate::turn_pane::question::{AnyQuestion, is_given_twice, left_out, second_words};
-use crate::verbatim;
+use crate::{picture, scrollback, token_counts};
 use placet_agent::{ApprovalReply, PromptAsker, QuestionChoice as Answer, ReasonReader, is_command};
 use placet_checks::{CheckRow, check_details, check_row_words};
 use placet_text::text::sanitize;

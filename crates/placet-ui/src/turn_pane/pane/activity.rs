@@ -1,8 +1,8 @@
 //! What the turn does at the moment, in words.
 
 use crate::apply_progress::how_far;
-use crate::margin_mark;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use placet_text::text::{count, visible};
 use placet_workspace::ApplyPhase;
 use ratatui::text::Line;

@@ -1,10 +1,10 @@
 //! The answer and the thinking of the model while they arrive.
 
-use crate::margin_mark;
-use crate::markdown_stream::MarkdownStream;
-use crate::prose::ProseWidth;
-use crate::theme::Theme;
-use crate::wrap::wrap;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
+use crate::lines::markdown_stream::MarkdownStream;
+use crate::lines::prose::ProseWidth;
+use crate::lines::wrap::wrap;
 use placet_text::text::visible;
 use ratatui::text::Line;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! The calls of an answer: which are coming, which run, and which ended before an earlier one.
 
-use crate::margin_mark;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use crate::token_counts;
 use crate::turn_pane::pane::rows::clock;
 use placet_text::conversation::CallId;

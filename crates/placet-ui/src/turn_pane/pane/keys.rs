@@ -5,7 +5,7 @@
 //! [`QuestionKeys`]: crate::turn_pane::question::QuestionEffect
 
 use super::TurnPane;
-use crate::margin_mark;
+use crate::lines::margin_mark;
 use crate::scrollback;
 use crate::turn_pane::question::{
     LineState, PaneQuestion, QuestionEffect, QuestionInput, QuestionOutcome, TextBegun,

@@ -5,7 +5,7 @@
 use super::TurnPane;
 use super::calls::CallRowsSpace;
 use crate::input::enter_guard::HALF_SECOND;
-use crate::margin_mark;
+use crate::lines::margin_mark;
 use crate::token_counts;
 use crate::turn_pane::question::{LineState, PaneQuestion};
 use crate::turn_pane::status::mode_label;

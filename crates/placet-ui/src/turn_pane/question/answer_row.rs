@@ -8,7 +8,7 @@ use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, unseen_words};
 use super::pane_question::PaneQuestion;
 use super::question_keys::TextBegun;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
 use placet_agent::{MessageUse, PromptAsker};
 use placet_text::text::sanitize;
 use ratatui::style::Style;

@@ -4,8 +4,9 @@
 
 use super::any_question::AnyQuestion;
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
-use crate::theme::Theme;
-use crate::{margin_mark, picture, scrollback, verbatim};
+use crate::colors::theme::Theme;
+use crate::lines::{margin_mark, verbatim};
+use crate::{picture, scrollback};
 use crossterm::event::KeyCode;
 use placet_text::text::{RangeSet, visible};
 use placet_tools::{ChangeOverview, DisplayDetail, MatchedText};

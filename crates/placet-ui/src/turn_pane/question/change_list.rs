@@ -8,8 +8,8 @@
 use super::change_rows::{ListLayout, least_rows, open_sign};
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
 use super::file_purpose::FilePurpose;
+use crate::colors::theme::Theme;
 use crate::review::{Differences, UnchangedText};
-use crate::theme::Theme;
 use crossterm::event::KeyCode;
 use placet_text::text::RangeSet;
 use placet_tools::{ChangeOverview, FileDiff};

@@ -1,11 +1,10 @@
 //! How the changes that are asked about look: a row with its counts and a bar, and its difference below it.
 
-use crate::margin_mark;
+use crate::colors::theme::Theme;
+use crate::lines::wrap::wrap;
+use crate::lines::{margin_mark, verbatim};
 use crate::review::{Differences, UnchangedText};
 use crate::scrollback;
-use crate::theme::Theme;
-use crate::verbatim;
-use crate::wrap::wrap;
 use placet_text::text::{visible, width};
 use placet_tools::{ChangeOverview, FileDiff};
 use placet_workspace::ListedChange;

@@ -2,8 +2,8 @@
 
 use super::pane_question::PaneQuestion;
 use crate::check_lines::check_lines;
-use crate::margin_mark;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use ratatui::text::Line;
 use std::time::Instant;
 

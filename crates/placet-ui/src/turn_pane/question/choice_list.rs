@@ -2,8 +2,8 @@
 
 use super::any_question::AnyQuestion;
 use super::pane_question::PaneQuestion;
-use crate::margin_mark;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
+use crate::lines::margin_mark;
 use placet_text::text::visible;
 use ratatui::text::{Line, Span};
 use std::ops::Range;

@@ -6,7 +6,7 @@ use super::body::QuestionBody;
 use super::change_list::{ChangeList, ListSubject};
 use super::confirmation::UnseenParts;
 use super::question_keys::QuestionKeys;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
 use placet_text::conversation::CallId;
 use placet_tools::CheckBoard;
 use std::time::Duration;

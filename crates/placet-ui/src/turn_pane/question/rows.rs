@@ -6,16 +6,14 @@ use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
 use super::pane_question::PaneQuestion;
-use crate::margin_mark;
-use crate::theme::Theme;
+use crate::colors::theme::Theme;
+use crate::lines::{margin_mark, verbatim};
 use crate::token_counts;
-use crate::verbatim;
 use placet_agent::{NOTHING_APPLIED, PromptAsker};
 use placet_text::text::{count, visible, width};
 use placet_tools::DisplayDetail;
 use ratatui::style::Style;
-use ratatui::text::Line;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
 /// Rows from which on a question is no longer low.
 const LOW: usize = 14;
