@@ -1,8 +1,7 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
 mod error;
-mod view_name;
-mod view_places;
+mod views;
 use crate::agent::{
     ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SelectedModel, SubagentPool,
     TurnLimits,
@@ -42,13 +41,11 @@ mod modes;
 mod mounts;
 mod moved_directory;
 mod program_access;
-mod run_views;
 mod runtime;
 mod servers;
 mod session_directory;
 mod sessions;
 mod tool_sets;
-mod views;
 mod web_search;
 
 pub use mounts::AppMounts;
@@ -56,9 +53,9 @@ pub use mounts::AppMounts;
 pub use error::AppError;
 pub use moved_directory::{MovedDirectory, follow_moved};
 pub use program_access::ProgramAccess;
-pub use run_views::RunViewChoice;
 pub use runtime::runtime;
 pub use session_directory::{session_directory, view_directory};
+pub use views::run_views::RunViewChoice;
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! A directory that was moved: its sessions follow it, with what is pending in them.
 
-use super::view_places::views_places;
+use super::views::places::views_places;
 use crate::conversation::SessionId;
 use crate::session::{SessionError, SessionStore};
 use crate::workspace::{

@@ -6,7 +6,7 @@
 use super::App;
 use super::error::AppError;
 use super::moved_directory::found_around;
-use super::view_places::{view_of, views_places};
+use super::views::places::{view_of, views_places};
 use crate::session::SessionRow;
 use crate::workspace::{LayerKind, View, ViewPaths, keeps_pending, stored_roots, views_in};
 use std::collections::BTreeSet;

@@ -1,12 +1,11 @@
 //! `placet audit`: the log checked, shown and handed on. Never writes to it.
 
-use super::args::AuditCommand;
+use super::command_line::args::AuditCommand;
 use super::report::{self, CliError, print_foreign, print_list, warn};
-use super::start;
+use super::startup::start;
 use crate::app::interceptors::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
-use crate::text::count;
-use crate::text::regular_file;
+use crate::text::{count, regular_file};
 
 impl From<AuditError> for CliError {
     fn from(error: AuditError) -> CliError {

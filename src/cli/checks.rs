@@ -1,12 +1,13 @@
 //! `placet checks`, and `placet apply --checked`.
 
-use super::approvals::ApprovalPrompt;
-use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
-use super::checks_args::ChecksCommand;
-use super::options::Options;
+use super::changes::approvals::ApprovalPrompt;
+use super::changes::pending::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
+use super::checks_detect;
+use super::command_line::checks_args::ChecksCommand;
+use super::command_line::options::Options;
+use super::command_line::session_selector::SessionSelector;
 use super::report::{self, CliError, UNDO, print_foreign, print_list, warn};
-use super::session_selector::SessionSelector;
-use super::{checks_detect, signals, start};
+use super::startup::{signals, start};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::checks::{CheckDefinition, CheckResult, check_details, check_outcome, result_age_words};

@@ -1,11 +1,13 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{self, ApprovalPrompt};
-use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
-use super::options::Options;
+use super::changes::apply_question;
+use super::changes::approvals::{self, ApprovalPrompt};
+use super::changes::pending::{self, SelectedView, cli_label, named_and_pending, report_outcome};
+use super::command_line::options::Options;
 use super::report::{self, CliError, UNDO, print, warn};
-use super::{apply_question, review, settings_file, start};
+use super::startup::start;
+use super::{review, settings_file};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
 use crate::app::App;
 use crate::audit::AuditKind;

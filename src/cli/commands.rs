@@ -1,15 +1,18 @@
 //! The subcommands.
 
-use super::apply::ApplyConsent;
-use super::args::{CliCommand, ConfigCommand, RunsCommand, SandboxCommand, ToolCommand};
-use super::checks_args::ChecksCommand;
-use super::options::Options;
+use super::changes::apply::ApplyConsent;
+use super::changes::{apply, blame, pending, tries};
+use super::command_line::args::{CliCommand, ConfigCommand, RunsCommand, SandboxCommand, ToolCommand};
+use super::command_line::checks_args::ChecksCommand;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
-use super::resumed_directory::in_view_directory;
+use super::review::compare;
 use super::setup::SetupCaller;
+use super::startup::resumed_directory::in_view_directory;
+use super::startup::start;
 use super::{
-    apply, audit, blame, changes, checks, compare, doctor, import, mcp, metrics, permission, provider,
-    review, session, setup, start, theme, tour, tries, usage,
+    audit, checks, doctor, import, mcp, metrics, permission, provider, review, session, setup, theme, tour,
+    usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
@@ -37,7 +40,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Provider(command) => provider::run(command, options),
         CliCommand::Metrics { command } => metrics::run(command, options),
         CliCommand::Mcp(command) => mcp::run(command, options),
-        CliCommand::Changes { json, patch, which } => changes::show(json, patch, &which, options),
+        CliCommand::Changes { json, patch, which } => pending::show(json, patch, &which, options),
         CliCommand::Apply { paths, checked: true, which, .. } => {
             checks::apply_checked(&paths, &which, options)
         }
@@ -46,10 +49,10 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
             apply::apply(&paths, consent, &which, options)
         }
         CliCommand::Checks { command } => checks::run(command, options),
-        CliCommand::Discard { paths, which } => changes::discard(&paths, &which, options),
-        CliCommand::Undo { session: Some(prefix), .. } => changes::undo_discard_of(&prefix, options),
-        CliCommand::Undo { what, rest, .. } => changes::undo(what.as_deref(), rest, options),
-        CliCommand::Redo { rest } => changes::redo(rest, options),
+        CliCommand::Discard { paths, which } => pending::discard(&paths, &which, options),
+        CliCommand::Undo { session: Some(prefix), .. } => pending::undo_discard_of(&prefix, options),
+        CliCommand::Undo { what, rest, .. } => pending::undo(what.as_deref(), rest, options),
+        CliCommand::Redo { rest } => pending::redo(rest, options),
         CliCommand::Blame { file, lines, json, which } => {
             let form = if json { blame::BlameOutputFormat::Json } else { blame::BlameOutputFormat::Table };
             blame::run(&file, lines.as_deref(), form, &which, options)
@@ -57,7 +60,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Try(command) => tries::run(command, options),
         CliCommand::Compare(args) => compare::run(&args, options),
         CliCommand::Review(args) => review::run(&args, options),
-        CliCommand::Journal(command) => super::journal::run(command, options),
+        CliCommand::Journal(command) => super::changes::journal::run(command, options),
         CliCommand::Run(args) | CliCommand::Sandbox(SandboxCommand::Run(args)) => {
             super::run::run(&args, options)
         }
@@ -77,7 +80,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Doctor => doctor::run(options),
         CliCommand::Completions { shell } => {
             let mut out = Vec::new();
-            clap_complete::generate(shell, &mut super::args::command(), "placet", &mut out);
+            clap_complete::generate(shell, &mut super::command_line::args::command(), "placet", &mut out);
             print(&String::from_utf8_lossy(&out)).map(|()| report::DONE)
         }
         CliCommand::Man => man(),
@@ -103,7 +106,7 @@ fn session_of(command: &CliCommand) -> Option<&str> {
 
 fn man() -> Result<u8, CliError> {
     let mut out = Vec::new();
-    let page = clap_mangen::Man::new(super::args::command());
+    let page = clap_mangen::Man::new(super::command_line::args::command());
     page.render(&mut out).map_err(CliError::new)?;
     let mut text = String::from_utf8_lossy(&out).into_owned();
     text.push_str(".SH IN THE SHELL\n");
@@ -163,7 +166,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
             );
             let result = start::runtime()?.block_on(running);
             let code = print_result(&result.parts, result.outcome)?;
-            Ok(changes::after(&workspace, code))
+            Ok(pending::after(&workspace, code))
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Conversations: with a screen, for one turn, or line by line from a pipe.
 
-use super::moved::start_again;
-use super::options::{Options, OutputFormat};
+use super::changes::pending;
+use super::command_line::options::{Options, OutputFormat};
+use super::custom_prompt;
 use super::report::{self, CliError, code_for, warn, written};
-use super::resumed_directory::in_session_directory;
-use super::signals::{self, CurrentTurn};
-use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
-use super::{changes, custom_prompt};
+use super::startup::moved::start_again;
+use super::startup::resumed_directory::in_session_directory;
+use super::startup::signals::{self, CurrentTurn};
+use super::startup::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
 use crate::agent::{Agent, GoalEnd, TurnStart};
 use crate::app::App;
 use crate::config::is_shown_first;
@@ -192,9 +193,9 @@ fn end_conversation(runtime: &tokio::runtime::Runtime, agent: &Agent) {
 /// What is pending after a turn without a screen.
 fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, CliError> {
     let workspace = &agent.env().workspace;
-    match changes::settle(agent, options, code)? {
+    match pending::settle(agent, options, code)? {
         Some(code) => Ok(code),
-        None => Ok(changes::after(workspace, code)),
+        None => Ok(pending::after(workspace, code)),
     }
 }
 
@@ -285,7 +286,7 @@ fn headless_agent(
         match app.take_over_jobs_of(session.id().as_str()) {
             Ok(count) if count.total() == 0 => {}
             Ok(count) => {
-                changes::warn_of_killed("a command of this conversation", count);
+                pending::warn_of_killed("a command of this conversation", count);
                 if options.changes.apply {
                     // Nobody has seen it, and nothing would list it before it is applied.
                     let why = "`--apply` would apply what was interrupted, and nobody has seen it";

@@ -1,9 +1,9 @@
 //! `placet metrics`: the figures printed, served on this machine, or sent to a collector.
 
-use super::args::MetricsCommand;
-use super::options::Options;
+use super::command_line::args::MetricsCommand;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print, warn};
-use super::start;
+use super::startup::start;
 use crate::app::interceptors;
 use crate::metrics::{self, prometheus};
 

@@ -1,69 +1,36 @@
 //! The door: the command line, its subcommands, and the exit code.
 
-mod applied_changes;
-mod apply;
-mod apply_progress;
-mod apply_question;
-mod approvals;
-mod args;
 mod audit;
-mod bare_word;
-mod blame;
 mod changes;
 mod checks;
-mod checks_args;
 mod checks_detect;
+mod command_line;
 mod commands;
-mod common_args;
-mod compare;
 mod conversation;
 mod custom_prompt;
 mod doctor;
-mod doctor_hints;
-mod file_modes;
-mod git_diff;
-mod git_special_files;
 mod import;
-mod journal;
-mod log_file;
 mod mcp;
-mod mcp_args;
-mod mcp_login;
-mod mcp_server_name;
 mod metrics;
-mod moved;
-mod option_number;
-mod options;
-mod panic_hook;
 mod permission;
 mod provider;
 pub mod reference;
 mod report;
-mod resumed_directory;
 mod review;
-mod review_args;
-mod review_screen;
 mod run;
 mod screen;
 mod screen_keys;
 mod session;
-mod session_args;
-mod session_selector;
 mod settings_file;
 mod setup;
-mod signals;
-mod stage;
-mod start;
+mod startup;
 mod stdin_forwarder;
 mod terminal_run;
 mod theme;
 mod tour;
-mod tries;
-mod try_args;
 mod usage;
-mod usage_error;
 
-pub use args::Args;
+pub use command_line::args::Args;
 pub use report::CliError;
 
 use crate::process;
@@ -89,10 +56,10 @@ pub fn main() -> ExitCode {
     }
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     run::start_early(&words);
-    panic_hook::install();
-    if let Some(words) = usage_error::help_words(&words) {
+    startup::panic_hook::install();
+    if let Some(words) = command_line::usage_error::help_words(&words) {
         let words = std::iter::once(OsString::from("placet")).chain(words);
-        return match args::command_for_help().try_get_matches_from(words) {
+        return match command_line::args::command_for_help().try_get_matches_from(words) {
             Err(help) => usage(&help, &[]),
             Ok(_) => ExitCode::from(report::DONE),
         };
@@ -101,11 +68,11 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(e) => {
             let several = matches!(e.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand)
-                .then(|| bare_word::of_several(&words));
+                .then(|| command_line::bare_word::of_several(&words));
             return several.flatten().map_or_else(|| usage(&e, &words), |error| error.report());
         }
     };
-    let done = bare_word::check(&args, &words).and_then(|()| run(args));
+    let done = command_line::bare_word::check(&args, &words).and_then(|()| run(args));
     wait_for_removals_within(REMOVALS);
     match done {
         Ok(code) => ExitCode::from(code),
@@ -120,7 +87,7 @@ fn parsed() -> Result<Args, clap::Error> {
     let wants_help =
         std::env::args_os().take_while(|word| word != "--").any(|word| word == "-h" || word == "--help");
     let parsed = match wants_help {
-        true => args::command_for_help()
+        true => command_line::args::command_for_help()
             .try_get_matches()
             .and_then(|found| <Args as clap::FromArgMatches>::from_arg_matches(&found)),
         false => parsed_words(),
@@ -138,8 +105,8 @@ fn parsed() -> Result<Args, clap::Error> {
 /// As `Args::try_parse`, without freeing what describes all commands.
 fn parsed_words() -> Result<Args, clap::Error> {
     // To describe the options of every command takes longer than the rest of the start.
-    let alone = common_args::run_alone(std::env::args_os())
-        .or_else(|| common_args::conversation_alone(std::env::args_os()));
+    let alone = command_line::common_args::run_alone(std::env::args_os())
+        .or_else(|| command_line::common_args::conversation_alone(std::env::args_os()));
     if let Some(alone) = alone {
         return Ok(alone);
     }
@@ -170,7 +137,7 @@ fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
         return ExitCode::from(report::USAGE);
     }
     if error.use_stderr() {
-        return usage_error::of(error, words).report();
+        return command_line::usage_error::of(error, words).report();
     }
     match report::written(error.print()) {
         Ok(()) => ExitCode::from(report::DONE),

@@ -1,9 +1,9 @@
 //! `placet permission`: the rules, and how a command would be judged. Runs nothing.
 
-use super::args::PermissionCommand;
-use super::options::Options;
+use super::command_line::args::PermissionCommand;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print_foreign, print_list};
-use super::start;
+use super::startup::start;
 use crate::permission::{Access, Policy};
 use serde_json::json;
 use std::fmt::Write as _;

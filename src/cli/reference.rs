@@ -57,7 +57,7 @@ fn protected_paths() -> String {
 
 fn command_line() -> String {
     let mut out = page("Command line");
-    let mut root = super::args::command_for_help().term_width(100);
+    let mut root = super::command_line::args::command_for_help().term_width(100);
     let shared: Vec<String> = root
         .get_arguments()
         .filter(|arg| arg.is_global_set() && !arg.is_hide_set())

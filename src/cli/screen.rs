@@ -1,7 +1,7 @@
 //! What a subcommand needs to draw on the screen as the shell does.
 
 use super::report::CliError;
-use super::start;
+use super::startup::start;
 use crate::app::App;
 use crate::repl::{RememberedBackground, keymap};
 use crate::ui::ansi::ColorDepth;

@@ -1,9 +1,9 @@
 //! `placet session`: lists, shows, renames, exports and deletes the stored conversations.
 
-use super::options::Options;
+use super::command_line::options::Options;
+use super::command_line::session_args::{ExportFormat, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
-use super::session_args::{ExportFormat, SessionCommand};
-use super::start::{self, StartedFor};
+use super::startup::start::{self, StartedFor};
 use crate::repl::{SessionListing, session_table, table_room, title_columns};
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{count, regular_file, visible};

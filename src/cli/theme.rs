@@ -1,9 +1,9 @@
 //! `placet theme`: the themes there are, and a sample of one. It changes no setting.
 
-use super::args::ThemeCommand;
-use super::options::Options;
+use super::command_line::args::ThemeCommand;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print, print_styled, warn};
-use super::start;
+use super::startup::start;
 use crate::config::ColorSetting;
 use crate::text::{sanitize, width};
 use crate::ui::ansi::{self, ColorDepth};

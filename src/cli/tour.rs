@@ -1,10 +1,9 @@
 //! `placet tour`: a project in a temporary directory, a shell in it, and nothing of either afterwards.
 
+use super::command_line::options::{AnswererOptions, Options, OwnOptions, SettingOptions};
 use super::conversation;
-use super::options::{AnswererOptions, Options, OwnOptions, SettingOptions};
 use super::report::{CliError, warn};
-use crate::private;
-use crate::repl;
+use crate::{private, repl};
 use std::io::{self, IsTerminal};
 
 pub(super) fn run(options: &Options) -> Result<u8, CliError> {

@@ -1,8 +1,8 @@
 //! `placet usage`: what was spent, by day and model, over all sessions.
 
-use super::options::Options;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print, print_list};
-use super::start;
+use super::startup::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
 use crate::session::{CostFilter, RequestCost};

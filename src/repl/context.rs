@@ -1,9 +1,9 @@
 //! What a slash command may use, and what it can ask of the shell.
 
 use super::conversation::{ShellConversation, add_closing_line};
-use super::custom_prompt::CustomPrompt;
 use super::directory_change::ShellDirectory;
 use super::error::{ReplError, UserError};
+use super::message::custom_prompt::CustomPrompt;
 use super::output::{ShellOutput, is_interactive};
 use super::prompt::UnfinishedLine;
 use super::user_context::UserContext;

@@ -4,7 +4,8 @@ mod sending;
 
 use super::background::RememberedBackground;
 use super::coming::ComingMessages;
-use super::commands::{COMMANDS, directory, jobs, run as run_command, sessions, tries};
+use super::commands::conversation::sessions;
+use super::commands::{COMMANDS, directory, jobs, run as run_command, tries};
 use super::context::{CommandContext, CommandFollowUp};
 use super::conversation::ShellConversation;
 use super::directory_change::{DirectoryChange, ShellDirectory};

@@ -21,9 +21,10 @@ mod write;
 
 pub(super) use args::ImportArgs;
 
-use super::options::Options;
+use super::changes::approvals;
+use super::command_line::options::Options;
 use super::report::{self, CliError, print, warn};
-use super::{approvals, start};
+use super::startup::start;
 use crate::config::home_dir;
 use crate::guidance::repository_root;
 use crate::tools::{SEARCH_WEB, ToolRegistry};

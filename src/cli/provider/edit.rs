@@ -2,10 +2,10 @@
 //! including comments and blank lines. placet replaces the file in one step or not at all, and never writes an API key
 //! into it.
 
-use super::super::options::Options;
+use super::super::command_line::options::Options;
 use super::super::report::{self, CliError, print, warn};
 use super::super::settings_file;
-use super::super::start;
+use super::super::startup::start;
 use crate::app::AppError;
 use crate::provider::{ProviderPreset, base_url_problem};
 use std::path::PathBuf;

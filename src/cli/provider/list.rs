@@ -1,8 +1,8 @@
 //! The tables: providers with their keys, and the models of one. A key itself is never shown.
 
-use super::super::options::Options;
+use super::super::command_line::options::Options;
 use super::super::report::{self, CliError, print, print_list};
-use super::super::start;
+use super::super::startup::start;
 use super::ProviderOutputFormat;
 use crate::app::App;
 use crate::app::configured_provider::ConfiguredProvider;

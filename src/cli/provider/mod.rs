@@ -8,8 +8,8 @@ mod test_calls;
 
 use shared::{ProviderOutputFormat, load, named};
 
-use super::args::ProviderCommand;
-use super::options::Options;
+use super::command_line::args::ProviderCommand;
+use super::command_line::options::Options;
 use super::report::CliError;
 
 pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, CliError> {

@@ -1,8 +1,8 @@
 //! What the subcommands share: the form of the output, and the settings that are listed.
 
-use super::super::options::Options;
+use super::super::command_line::options::Options;
 use super::super::report::CliError;
-use super::super::start;
+use super::super::startup::start;
 use crate::app::App;
 use crate::app::configured_provider::ConfiguredProvider;
 

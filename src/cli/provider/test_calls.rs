@@ -1,8 +1,8 @@
 //! `placet provider test`: tiny real calls, and what came of each.
 
-use super::super::options::Options;
+use super::super::command_line::options::Options;
 use super::super::report::{self, CliError, print, print_foreign};
-use super::super::start;
+use super::super::startup::start;
 use super::ProviderOutputFormat;
 use crate::conversation::Image;
 use crate::provider::Provider;

@@ -2,15 +2,14 @@
 
 use super::plan::ProgramPlan;
 use super::registry::RunEntry;
+use super::state::watch::{CredentialWatch, WatchedCredentials};
 use super::state::{ProgramState, StateReport};
-use super::state_watch::{CredentialWatch, WatchedCredentials};
 use crate::app::App;
-use crate::cli::approvals;
-use crate::cli::changes;
-use crate::cli::options::{Options, OutputFormat};
+use crate::cli::changes::{approvals, pending};
+use crate::cli::command_line::options::{Options, OutputFormat};
 use crate::cli::report::{self, CliError, warn};
-use crate::cli::signals;
-use crate::cli::start::working_directory;
+use crate::cli::startup::signals;
+use crate::cli::startup::start::working_directory;
 use crate::cli::stdin_forwarder::StdinForwarder;
 use crate::cli::terminal_run::{
     self, ContinuedTerminal, EndStep, QuestionTerminal, TerminalOutcome, TerminalProgram,
@@ -144,7 +143,7 @@ fn take_over(env: &ToolContext, view: &View, home: Option<&Path>) -> Result<(), 
     let found = view.take_over_killed(home, &|path| env.workspace.is_hidden(path));
     match found.map_err(|e| CliError::new(format!("what an interrupted run left cannot be read: {e}")))? {
         count if count.total() == 0 => {}
-        count => changes::warn_of_killed("the last run", count),
+        count => pending::warn_of_killed("the last run", count),
     }
     Ok(())
 }

@@ -18,18 +18,15 @@ mod send_back;
 mod settle;
 mod show;
 mod state;
-mod state_databases;
-mod state_keys;
-mod state_watch;
 
 pub(super) use args::RunArgs;
 pub(super) use early::start as start_early;
 pub(super) use registry::{list as list_running, stop as stop_running};
 pub(super) use running_page::page as show_running;
 
-use super::options::{Options, OutputFormat};
+use super::command_line::options::{Options, OutputFormat};
 use super::report::{CliError, warn};
-use super::start;
+use super::startup::start;
 use super::terminal_run::ContinuedTerminal;
 use crate::app::{App, RunViewChoice};
 use crate::permission::ClassificationLevel;
@@ -92,7 +89,7 @@ fn run_in(
     }
     if args.fresh {
         // Pending first: a fresh run does not continue with what a killed one left either.
-        super::changes::take_over_killed(&app);
+        super::changes::pending::take_over_killed(&app);
     }
     let choice = if args.fresh { RunViewChoice::Fresh } else { RunViewChoice::Continue };
     let name = app.run_view(&plan.label, choice).ok_or_else(|| {

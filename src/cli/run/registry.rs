@@ -4,7 +4,7 @@
 use super::plan::ProgramPlan;
 use crate::app::App;
 use crate::cli::report::{self, CliError, print, print_list, warn};
-use crate::cli::start;
+use crate::cli::startup::start;
 use crate::process::ChildPid;
 use crate::serve::changes::when;
 use crate::text::{count, regular_file, visible, width};

@@ -5,10 +5,11 @@
 
 use super::registry::{self, RunningProgram};
 use crate::app::App;
-use crate::cli::options::Options;
+use crate::cli::command_line::options::Options;
 use crate::cli::report::{self, CliError, warn};
+use crate::cli::screen;
+use crate::cli::startup::start;
 use crate::cli::terminal_run::{CHANGES, PageFacts};
-use crate::cli::{screen, start};
 use crate::process::{ChildPid, programs_of};
 use crate::repl::keymap;
 use crate::sandbox::{HostRule, NetworkControl};

@@ -4,12 +4,11 @@
 use super::execute::EndedRun;
 use super::plan::ProgramPlan;
 use super::resume::argument;
-use crate::agent::MessageReceiver;
-use crate::agent::MessageUse;
+use crate::agent::{MessageReceiver, MessageUse};
 use crate::app::App;
-use crate::cli::apply_question;
+use crate::cli::changes::apply_question;
 use crate::cli::report::{CliError, UNDO, print_foreign, warn};
-use crate::cli::start;
+use crate::cli::startup::start;
 use crate::config::WrapSetting;
 use crate::repl::{send_back_review, unsent_review};
 use crate::text::visible;

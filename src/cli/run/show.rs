@@ -5,7 +5,7 @@ use super::plan::ProgramPlan;
 use super::preset::RunPreset;
 use super::program;
 use crate::app::App;
-use crate::cli::options::OutputFormat;
+use crate::cli::command_line::options::OutputFormat;
 use crate::cli::report::{self, CliError, print, print_list};
 use crate::sandbox::withheld_secrets;
 use crate::text::{visible, width};

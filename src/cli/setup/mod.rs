@@ -13,11 +13,10 @@ mod plan;
 mod state;
 mod write;
 
-use super::options::Options;
+use super::command_line::options::Options;
 use super::report::{self, CliError, warn};
-use super::screen;
-use super::settings_file;
-use super::start::{self, StartedFor};
+use super::startup::start::{self, StartedFor};
+use super::{screen, settings_file};
 use crate::app::App;
 use crate::config::TomlText;
 use crate::provider::ProviderPreset;

@@ -7,7 +7,8 @@
 //! To read the changes may take minutes. After [`NOTICE`] a line says what placet does, and from then on Ctrl-C ends
 //! placet.
 
-use super::super::{screen, signals};
+use super::super::screen;
+use super::super::startup::signals;
 use super::program_screen::ProgramScreen;
 use super::terminal_size::terminal_size;
 use crate::process::close_on_exec;

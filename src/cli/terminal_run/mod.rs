@@ -27,7 +27,7 @@ pub(super) use terminal_outcome::{ContinuedTerminal, QuestionTerminal, TerminalO
 
 use super::report::CliError;
 use super::screen;
-use super::signals;
+use super::startup::signals;
 use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
 use crate::process::{CommandExit, CommandInput, ReadySupervisor, TerminalErrors};
@@ -62,7 +62,7 @@ pub(super) struct TerminalProgram<'a> {
 }
 
 /// Runs `program` in a terminal inside the view of `env`, below the supervisor that is ready, if there is one, until it ends or `stop` is cancelled. Call it on the main
-/// thread, where [`has_terminal`] is true, and without [`super::signals::watch`] running: SIGTERM, SIGHUP and SIGINT end
+/// thread, where [`has_terminal`] is true, and without [`super::startup::signals::watch`] running: SIGTERM, SIGHUP and SIGINT end
 /// the program here, and its effects are still collected.
 ///
 /// Returns how the program ended. [`CommandExit::Cancelled`] means that placet ended it: after `stop`, after a signal, or

@@ -2,7 +2,7 @@
 
 use super::guard::QuestionGuard;
 use super::held_terminal::HeldTerminal;
-use crate::cli::signals::SignalWatch;
+use crate::cli::startup::signals::SignalWatch;
 use crate::process::CommandExit;
 use crate::ui::term::BaseMode;
 

@@ -1,8 +1,8 @@
 //! `/help`: the commands in groups, the keys, and one command with an example.
 
-use super::custom::CustomName;
-use super::server_prompts::own_names;
-use super::skills::problems;
+use super::extensions::custom::CustomName;
+use super::extensions::server_prompts::own_names;
+use super::extensions::skills::problems;
 use crate::guidance::GuidanceOrigin;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::width;

@@ -4,7 +4,7 @@ use crate::agent::{TurnStart, command_parts};
 use crate::guidance::{ProjectFacts, instruction_file_of};
 use crate::provider::OfflineProvider;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::repl::custom_prompt::CustomPrompt;
+use crate::repl::message::custom_prompt::CustomPrompt;
 use crate::tools::{INIT_TOOL, REMEMBER_TOOL};
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,11 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
+use super::conversation::{branches, export, rewind, sessions, transcript, window};
+use super::extensions::{custom, mcp, server_prompts, skills, tools};
+use super::settings::{config, keys, mode, model, permission, setup, status, taint, theme};
 use super::{
-    batch, branches, changes, checks, config, cost, custom, directory, elsewhere, export, help, history,
-    jobs, keys, mcp, memory, mode, model, permission, review, rewind, scratchpads, server_prompts, sessions,
-    setup, skills, status, taint, theme, tools, tour, transcript, tries, undo, view, window,
+    batch, changes, checks, cost, directory, elsewhere, help, history, jobs, memory, review, scratchpads,
+    tour, tries, undo, view,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;

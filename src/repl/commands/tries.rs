@@ -3,7 +3,7 @@
 //! A try is a session with a name. Opening one is resuming a session: this conversation is left as it is, and so are its
 //! pending changes.
 
-use super::sessions;
+use super::conversation::sessions;
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::conversation::ShellConversation;

@@ -1,8 +1,8 @@
 //! `/undo` and `/redo`.
 
 use super::changes::{finish, label};
+use super::conversation::rewind::REWIND;
 use super::review::retract_undone;
-use super::rewind::REWIND;
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, SlashCommandResult};
 use crate::serve::changes::{self, UndoTarget};

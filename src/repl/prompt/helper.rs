@@ -8,7 +8,7 @@ use super::unsent::UnsentInput;
 use crate::config::WrapSetting;
 use crate::guidance::Guidance;
 use crate::repl::commands::COMMANDS;
-use crate::repl::commands::server_prompts::own_names;
+use crate::repl::commands::extensions::server_prompts::own_names;
 use crate::text::{visible, width};
 use crate::tools::ServerPool;
 use crate::ui::input::pty_proxy::PtyProxy;

@@ -7,16 +7,16 @@ use crate::provider::OfflineProvider;
 use crate::repl::attach::{
     AttachError, attach_all, may_name_skills, mentioned, named_skills, unsendable, without_escapes,
 };
+use crate::repl::commands::check_env;
+use crate::repl::commands::extensions::custom;
 use crate::repl::commands::review::{report_was_sent, review_from_question};
-use crate::repl::commands::{check_env, custom};
 use crate::repl::context::{CommandContext, CommandStop};
-use crate::repl::custom_prompt::CustomPrompt;
-use crate::repl::custom_turn;
 use crate::repl::error::ReplError;
-use crate::repl::message_parts::{HasReport, parts_before};
+use crate::repl::message::custom_prompt::CustomPrompt;
+use crate::repl::message::custom_turn;
+use crate::repl::message::message_parts::{HasReport, parts_before};
 use crate::repl::prompt::UnsentInput;
-use crate::repl::start_card;
-use crate::repl::turn;
+use crate::repl::{start_card, turn};
 use crate::text::visible;
 use crate::tools::ToolSet;
 use crate::ui::turn_pane::{TurnDisplay, TurnPaneSettings, TurnPaneStatus};

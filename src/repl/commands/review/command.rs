@@ -9,7 +9,7 @@ use crate::audit::AuditKind;
 use crate::conversation::{Note, Part};
 use crate::repl::commands::changes::{apply_label, paths};
 use crate::repl::commands::checks::check_env;
-use crate::repl::commands::sessions::show_last_turn;
+use crate::repl::commands::conversation::sessions::show_last_turn;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::pending_elsewhere::{lines_about_others, short_lines_about_others};
 use crate::tools::{CheckBoard, ToolContext, UnmetCheck, passed_checks, passed_words};

@@ -4,7 +4,7 @@
 
 use crate::guidance::Guidance;
 use crate::permission::Mode;
-use crate::repl::commands::server_prompts::own_names;
+use crate::repl::commands::extensions::server_prompts::own_names;
 use crate::repl::commands::{COMMANDS, menu_order};
 use crate::repl::context::SlashCommand;
 use crate::repl::prompt::file_list::file_list;
