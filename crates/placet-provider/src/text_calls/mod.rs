@@ -17,12 +17,8 @@ use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent};
 use callable_tools::{CallableTools, ID, made_calls};
 pub(crate) use description::without_tools;
 use gate::TextGate;
-use placet_text::conversation::{
-    AssistantBlock, AssistantMessage, CallId, CallInput, Message, StopReason, ToolCall, ToolSpec,
-};
+use placet_text::conversation::{AssistantBlock, AssistantMessage, CallId, StopReason, ToolCall};
 use reading::{AnswerEnd, TextReading, read};
-use serde_json::Value;
-use std::sync::Arc;
 
 /// A decoder whose text may be calls.
 pub(crate) struct TextCallDecoder {

@@ -4,7 +4,10 @@ use super::format::FORMATS;
 use super::reading::marker;
 use super::*;
 use placet_text::conversation::TextCallFault;
+use placet_text::conversation::{CallInput, Message, ToolSpec};
+use serde_json::Value;
 use serde_json::json;
+use std::sync::Arc;
 
 fn tool(name: &str, properties: Value, required: &[&str]) -> ToolSpec {
     let schema = json!({"type": "object", "properties": properties, "required": required});
