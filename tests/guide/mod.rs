@@ -1,5 +1,6 @@
 //! The guide and the reference pages agree with the program.
 
+mod errors;
 mod guide_blocks;
 mod guide_links;
 mod guide_size;

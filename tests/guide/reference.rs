@@ -38,7 +38,7 @@ fn every_tool_command_and_exit_code_has_its_words_in_the_guide() {
     }
 }
 
-fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+pub(super) fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
