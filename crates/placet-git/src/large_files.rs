@@ -69,7 +69,8 @@ fn section(change: &PathChange, name: &[u8]) -> Vec<u8> {
         (_, Some((mode, id))) => ([&b"new file mode "[..], mode.as_bytes()].concat(), (None, Some(id))),
         (None, None) => return Vec::new(),
     };
-    let hex = |id: Option<&ObjectId>| id.map_or_else(|| "0".repeat(40), ToString::to_string);
+    let one = ids.0.or(ids.1).map(ToString::to_string).unwrap_or_default();
+    let hex = |id: Option<&ObjectId>| id.map_or_else(|| "0".repeat(one.len()), ToString::to_string);
     let index = format!("index {}..{}", hex(ids.0), hex(ids.1)).into_bytes();
     let nothing = b"/dev/null".to_vec();
     let (from, to) = if ids.0.is_some() { (&a, &nothing) } else { (&nothing, &b) };

@@ -12,7 +12,8 @@
 mod support;
 
 use placet_git::{
-    GitOperation, PlainRunner, RefMovement, RepositoryQuestion, RepositoryRows, StagedKind, WaitingGroup,
+    GitCall, GitError, GitOperation, GitOutput, GitRunner, PlainRunner, RefMovement, RepositoryQuestion,
+    RepositoryRows, StagedKind, WaitingGroup,
 };
 use support::{FUNCTIONS, Scene};
 
@@ -44,6 +45,52 @@ fn a_commit_has_its_subject_its_paths_and_its_branch() {
     )
     .unwrap();
     assert!(patch.contains("+two"), "{patch}");
+}
+
+/// git without the memory for the patch of a whole commit.
+struct SmallGit;
+
+impl GitRunner for SmallGit {
+    fn run(&self, calls: &[GitCall]) -> Vec<Result<GitOutput, GitError>> {
+        let run = |call: &GitCall| match call.args.iter().any(|arg| arg == "-p")
+            && !call.args.iter().any(|arg| arg == "--")
+        {
+            true => {
+                Ok(GitOutput { status: 128, stdout: Vec::new(), stderr: b"fatal: Out of memory".to_vec() })
+            }
+            false => PlainRunner.run(std::slice::from_ref(call)).remove(0),
+        };
+        calls.iter().map(run).collect()
+    }
+}
+
+/// git reads a new file as a whole for its patch, which has one line about it.
+#[test]
+fn the_patch_of_a_large_file_is_that_of_git_without_its_memory() {
+    let large = "head -c 17000000 /dev/zero";
+    for format in ["sha1", "sha256"] {
+        let before = format!(
+            "git init -q --object-format={format} -b main .; echo a > a; {large} > 'zo\tld'; git add -A; git commit -qm One"
+        );
+        let (_scene, question, rows) = read(
+            &before,
+            &format!(
+                "echo b > b; echo two >> a; git rm -q 'zo\tld'; {large} > zz; git add -A; git commit -qm Large"
+            ),
+        );
+        let [commit] = rows.commits.as_slice() else { panic!("{rows:#?}") };
+        let sides = [(commit.parents.first().copied(), Some(commit.id))];
+        let patch = |runner: &dyn GitRunner| {
+            String::from_utf8(question.tree_patches(&sides, runner).unwrap().remove(0)).unwrap()
+        };
+        let found = patch(&SmallGit);
+        assert!(found.contains("+two") && found.contains("b/zz differ"), "{found}");
+        assert_eq!(found, patch(&PlainRunner), "{format}");
+    }
+    let (_scene, question, rows) = read("repository .", "echo two >> a.txt; git commit -qam Small");
+    let commit = &rows.commits[0];
+    let refused = question.tree_patches(&[(commit.parents.first().copied(), Some(commit.id))], &SmallGit);
+    assert!(refused.unwrap_err().to_string().contains("Out of memory"), "no file is to blame");
 }
 
 #[test]
