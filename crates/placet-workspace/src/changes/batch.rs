@@ -1,5 +1,6 @@
 //! Several files written as one: all of them are, or none is.
 
+use crate::files::entries_below::entries_below;
 use crate::files::open::OpenConsent;
 use crate::{ExpectedContent, FileAttrs, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
 use placet_permission::{Permit, WritePolicy};
@@ -73,7 +74,13 @@ impl Workspace {
 
     /// Every entry below a directory, as the view has it, deepest first, and whether it is a directory.
     pub fn entries_below(&self, dir: &Path) -> Result<Vec<(PathBuf, bool)>, WorkspaceError> {
-        crate::view::entries_below(self.view(), dir).map_err(|e| WorkspaceError::from_io(dir, e))
+        let found = match self.view() {
+            Some(view) => view.entries_below(dir),
+            None => {
+                entries_below(dir, &|dir| Ok(vec![dir.to_path_buf()]), &|path| Ok(Some(path.to_path_buf())))
+            }
+        };
+        found.map_err(|e| WorkspaceError::from_io(dir, e))
     }
 
     /// What is at a path, as the view has it: its kind, content hash and attributes.

@@ -5,6 +5,7 @@ pub(super) mod atomic_write;
 pub(super) mod attributes;
 pub(super) mod database_files;
 pub(super) mod database_record;
+pub(super) mod entries_below;
 mod exchange;
 pub(super) mod file_window;
 pub(super) mod home_copy;

@@ -3,7 +3,6 @@
 
 use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
-use super::entries_below::directories_below;
 use super::layer::Layer;
 use super::stack::node_at;
 use super::stage::{LayerTempFile, expect, file_attrs};
@@ -143,7 +142,7 @@ impl View {
         expect(path, one.before, &now)?;
         match &one.after {
             RewriteAction::Content { .. } if now.is_directory() || one.at.below_file.is_some() => {
-                for dir in directories_below(Some(self), path).map_err(fail)? {
+                for dir in self.directories_below(path).map_err(fail)? {
                     let (index, rel) =
                         self.locate(&dir).ok_or_else(|| WorkspaceError::Outside(dir.clone()))?;
                     let now = self.stack(index, 0).node(&rel).map_err(fail)?;

@@ -3,7 +3,6 @@
 use super::super::apply::{ApplyError, ApplyStep, ContentSource, RepositoryTransaction, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
 use super::base::{BaseIndex, BaseRecord};
-use super::entries_below::directories_below;
 use super::layer::{Layer, LayerLookup, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};
@@ -99,7 +98,7 @@ impl View {
         };
         if now.is_directory() {
             let fail = |e| WorkspaceError::from_io(path, e);
-            for dir in directories_below(Some(self), path).map_err(fail)? {
+            for dir in self.directories_below(path).map_err(fail)? {
                 let before = node_at(&dir).map_err(fail)?;
                 steps.push(step(dir, before, PathState::Absent, ContentSource::Nothing));
             }

@@ -1,9 +1,9 @@
 //! The calls of an answer: which are coming, which run, and which ended before an earlier one.
 
+use super::elapsed_time::clock;
 use crate::colors::theme::Theme;
 use crate::lines::margin_mark;
 use crate::token_counts;
-use crate::turn_pane::pane::rows::clock;
 use placet_text::conversation::CallId;
 use placet_text::text::{sanitize, visible, width};
 use placet_tools::ForegroundCall;

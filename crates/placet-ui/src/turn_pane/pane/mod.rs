@@ -5,6 +5,7 @@
 mod activity;
 mod answer;
 mod calls;
+mod elapsed_time;
 mod keys;
 mod message_line;
 mod rows;

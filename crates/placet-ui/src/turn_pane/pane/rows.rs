@@ -4,6 +4,7 @@
 
 use super::TurnPane;
 use super::calls::CallRowsSpace;
+use super::elapsed_time::clock;
 use crate::input::enter_guard::HALF_SECOND;
 use crate::lines::margin_mark;
 use crate::token_counts;
@@ -322,14 +323,6 @@ fn when_sent(line: &QueuedMessage) -> &'static str {
     match line.sending {
         SendTiming::NextRequest => "with the next request",
         SendTiming::AfterTurn => "after this turn",
-    }
-}
-
-pub(super) fn clock(elapsed: Duration) -> String {
-    match elapsed.as_secs() {
-        s @ 0..60 => format!("{s} s"),
-        s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
-        s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
     }
 }
 
