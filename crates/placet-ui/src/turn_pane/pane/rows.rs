@@ -17,7 +17,7 @@ use placet_tools::{TodoItem, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Rows of thinking, and of a command's output, when they are shown at length.
 const TALL_TAIL: usize = 20;
