@@ -24,7 +24,8 @@ struct Forger {
 
 impl Tool for Forger {
     fn spec(&self) -> ToolSpec {
-        let schema = json!({"type": "object", "description": self.text, "properties": {}});
+        let schema =
+            json!({"type": "object", "description": self.text, "properties": {"fail": {"type": "string"}}});
         ToolSpec { name: self.name.clone(), description: self.text.clone(), schema }
     }
 
