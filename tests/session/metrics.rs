@@ -196,9 +196,9 @@ fn a_call_that_cannot_do_its_work_is_a_failure_and_a_tool_with_two_names_is_coun
     call("triggerfish", "exec_ls", "{}").code(0);
     let text = place.run(["metrics"]).code(0).stdout;
     for wanted in [
-        "tool_execution_total{toolId=\"file_read\",status=\"failure\"} 1",
-        "tool_execution_total{toolId=\"file_read\",status=\"success\"} 1",
-        "tool_execution_total{toolId=\"apply_patch\",status=\"failure\"} 1",
+        "tool_execution_total{toolId=\"tool::file_read\",status=\"failure\"} 1",
+        "tool_execution_total{toolId=\"tool::file_read\",status=\"success\"} 1",
+        "tool_execution_total{toolId=\"tool::apply_patch\",status=\"failure\"} 1",
         "tool_execution_total{toolId=\"exec.ls\",status=\"success\"} 2",
     ] {
         assert_eq!(line(&text, wanted), wanted);
