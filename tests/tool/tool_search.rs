@@ -113,12 +113,12 @@ fn a_long_line_is_cut_around_its_match() {
     bench.write("min.js", format!("{}NEEDLE{}\n", "é".repeat(40_000), "y".repeat(5_000_000)));
     let body = bench.call("search_contents", json!({"pattern": "NEEDLE"})).done();
     assert!(body.len() < 700 && body.contains("éNEEDLEyyy") && body.contains("[... 79900 bytes]"), "{body}");
+    // What a search has shown can be edited, and the rest of the line cannot.
+    let edit = |old: &str| json!({"path": "min.js", "old_string": old, "new_string": "x"});
     assert!(
-        bench
-            .call("edit_file", json!({"path": "min.js", "old_string": "NEEDLE", "new_string": "x"}))
-            .failed()
-            .contains("not shown")
+        bench.call("edit_file", edit(&format!("NEEDLE{}", "y".repeat(1000)))).failed().contains("not shown")
     );
+    bench.call("edit_file", edit("NEEDLE")).done();
 }
 
 #[test]

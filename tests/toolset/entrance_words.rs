@@ -65,6 +65,8 @@ fn options(dialect: ToolSet, settings: &ToolSetSettings) -> Vec<String> {
     let version = if settings.deepagents == DeepagentsVersion::V07 { "0.7" } else { "0.4" };
     let usual = ["--dialect", dialect.name(), "--mode", "unrestricted", "--deny", "read(hidden*)"];
     let mut options: Vec<String> = usual.map(String::from).into();
+    // Calls that fail alike end a turn otherwise.
+    options.extend(["--set", "max_repeats=0"].map(String::from));
     if dialect == ToolSet::Deepagents {
         let set = [
             format!("dialects.deepagents.virtual_paths={}", settings.virtual_paths),

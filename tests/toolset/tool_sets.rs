@@ -152,7 +152,7 @@ fn deepagents_0_7_has_its_forms_and_defaults() {
     bench.write("d/b.py", "");
     bench.write("d/.hidden/c.py", "");
     let glob = |pattern: &str| bench.call("glob", json!({"pattern": pattern})).done();
-    assert_eq!(glob("*.py"), "['/d/b.py']");
+    assert_eq!(glob("*.py"), "['/d/.hidden/c.py', '/d/b.py']");
     assert_eq!(glob("/*.py"), "No files found");
     assert_eq!(glob("d/*.py"), "['/d/b.py']");
 }

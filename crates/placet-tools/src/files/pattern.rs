@@ -57,8 +57,9 @@ pub(crate) fn line_matcher(
         return Err(PatternError::LineBreak);
     }
     let mut builder = RegexMatcherBuilder::new();
-    // In this order: `crlf` makes `$` match before CRLF, and resets the terminator, which no pattern may contain.
-    builder.crlf(true).line_terminator(Some(b'\n')).unicode(true);
+    // In this order: `crlf` makes `$` match before CRLF, and resets the terminator, which no pattern may contain. Without
+    // `multi_line`, `$` is the end of what is searched, which has the CR.
+    builder.multi_line(true).crlf(true).line_terminator(Some(b'\n')).unicode(true);
     builder.size_limit(COMPILED).dfa_size_limit(LEARNT);
     build(&mut builder);
     builder.build(pattern).map_err(|e| match is_too_large(pattern) {

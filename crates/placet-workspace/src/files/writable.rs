@@ -12,10 +12,12 @@ use std::path::Path;
 
 impl Workspace {
     /// Fails unless the file may be made, replaced or removed: its directory, or the nearest one that exists, is open for
-    /// that. So is the file, unless the permit was for a read-only file.
+    /// that. So is the file, unless the permit was for a read-only file. A file in place of a directory is somebody else's
+    /// question: a batch may make a directory of it.
     pub fn refuse_unwritable(&self, at: &ResolvedPath) -> Result<(), WorkspaceError> {
         for dir in at.path.ancestors().skip(1) {
             let real = self.real(dir).map_err(|e| WorkspaceError::from_io(dir, e))?;
+            let real = real.filter(|real| real.is_dir());
             match real.map(|real| access(&real, Access::WRITE_OK | Access::EXEC_OK)) {
                 None | Some(Err(Errno::NOENT | Errno::NOTDIR)) => {}
                 // An access that the system cannot check is checked by the write itself.
