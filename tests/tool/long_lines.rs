@@ -55,9 +55,9 @@ fn what_a_search_showed_of_a_long_line_may_be_edited_and_nothing_else() {
 #[test]
 fn the_hint_of_a_refused_edit_leads_to_the_part_that_licenses_it() {
     for size in SIZES {
-        let (bench, count) = bench(size);
-        // The first read shows the beginning of the line.
-        for number in [count - 1, count / 2] {
+        for number in [|count: usize| count - 1, |count| count / 2, |_| 1] {
+            let (bench, count) = bench(size);
+            let number = number(count);
             let error = bench.call("edit_file", edit(number, "x")).failed();
             let call = match error.split_once("hint: read_file(path: \"data.json\", offset: 0, column: ") {
                 Some((_, column)) => {

@@ -22,7 +22,7 @@ use hidden_pattern::HiddenPattern;
 pub use hash::Hash;
 
 pub use apply::{ApplyError, ApplyPhase, ApplyProgress, RecoveryReport, recover};
-pub use changes::batch::{FileRewrite, RewriteAction};
+pub use changes::batch::FileRewrite;
 pub use changes::change_count::{ChangeCount, line_words, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
@@ -31,6 +31,7 @@ pub use changes::classify::{
 pub use changes::listing::{ListedChange, care_first, care_first_order, leave_out_waiting, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
 pub use changes::renames::RenamedFiles;
+pub use changes::rewrite_action::RewriteAction;
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteBytes, WriteOutcome};
 pub use files::database_files::DATABASE_FILES;

@@ -1,11 +1,11 @@
 //! Several files written as one: all of them are, or none is.
 
+use super::rewrite_action::RewriteAction;
 use crate::files::entries_below::entries_below;
 use crate::files::open::OpenConsent;
-use crate::{ExpectedContent, FileAttrs, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
+use crate::{ExpectedContent, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
 use placet_permission::{Permit, WritePolicy};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What becomes of one path of a batch.
 #[derive(Clone, Debug)]
@@ -20,18 +20,6 @@ impl FileRewrite {
     pub(crate) fn changes_kind(&self) -> bool {
         self.before == ExpectedContent::EmptiedDirectory || matches!(self.after, RewriteAction::Directory)
     }
-}
-
-#[derive(Clone, Debug)]
-pub enum RewriteAction {
-    /// A file with this content; without `attrs` it keeps those it has, or gets those of a new file.
-    Content {
-        bytes: Arc<Vec<u8>>,
-        attrs: Option<FileAttrs>,
-    },
-    Gone,
-    /// The file goes, and a directory for other files of the batch takes its place.
-    Directory,
 }
 
 impl Workspace {

@@ -7,4 +7,5 @@ pub(super) mod classify;
 pub(super) mod listing;
 pub(super) mod patch_export;
 pub(super) mod renames;
+pub(super) mod rewrite_action;
 mod special_files;

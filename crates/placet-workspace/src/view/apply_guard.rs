@@ -5,19 +5,9 @@ use super::base::BaseRecord;
 use super::stack::{ContentLocation, node_at};
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
-use crate::apply::ApplyProgress;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The apply of a view, if one runs.
-#[derive(Debug, Default)]
-pub(super) struct ViewApply {
-    /// A part of the view is being applied.
-    is_running: AtomicBool,
-    /// How far an apply or an undo of this view is.
-    pub(super) progress: ApplyProgress,
-}
 
 /// While it lives, this process is applying something.
 pub(super) struct ApplyGuard<'a>(&'a AtomicBool);

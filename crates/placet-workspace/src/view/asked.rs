@@ -4,22 +4,9 @@ use super::View;
 use super::shown::ShownChanges;
 use crate::changes::change_set::FileChange;
 use crate::changes::classify::{ChangeApproval, LargeLoss};
-use crate::changes::renames::RenamedMemo;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What is remembered of the questions of a view.
-#[derive(Debug, Default)]
-pub(super) struct AskedChanges {
-    /// What the person was asked about by itself.
-    approval: Mutex<ChangeApproval>,
-    /// A background command has put something into the pending layers, and the person was not asked about it yet.
-    pub(super) late: AtomicBool,
-    /// The renamed files of the change set that was last asked about.
-    pub(super) renamed: Mutex<RenamedMemo>,
-}
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 impl View {
     /// The person was asked for this approval.

@@ -6,7 +6,8 @@ use super::View;
 use super::layer::Layer;
 use super::stack::node_at;
 use super::stage::{LayerTempFile, expect, file_attrs};
-use crate::changes::batch::{FileRewrite, RewriteAction};
+use crate::changes::batch::FileRewrite;
+use crate::changes::rewrite_action::RewriteAction;
 use crate::files::path_state::{PathState, WritableDirGuard};
 use crate::history::origin::{ChangeOrigin, WriteContext};
 use placet_permission::WritePolicy;
@@ -142,7 +143,9 @@ impl View {
         expect(path, one.before, &now)?;
         match &one.after {
             RewriteAction::Content { .. } if now.is_directory() || one.at.below_file.is_some() => {
-                for dir in self.directories_below(path).map_err(fail)? {
+                let is_directory = now.is_directory();
+                let below = if is_directory { self.directories_below(path) } else { Ok(Vec::new()) };
+                for dir in below.map_err(fail)? {
                     let (index, rel) =
                         self.locate(&dir).ok_or_else(|| WorkspaceError::Outside(dir.clone()))?;
                     let now = self.stack(index, 0).node(&rel).map_err(fail)?;

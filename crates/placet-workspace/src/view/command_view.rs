@@ -13,14 +13,14 @@ use super::run_clock::RunStart;
 use super::{LayerKind, View};
 use crate::changes::change_count::ChangeCount;
 use crate::changes::change_set::FileChange;
-use crate::history::origin::{ChangeOrigin, RunningCalls};
+use crate::history::origin::ChangeOrigin;
 use rustix::fs::{FlockOperation, Mode};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::OwnedMutexGuard;
 
 /// What a command sees. Dropping it without [`View::finish`] discards the command's changes.
@@ -43,21 +43,6 @@ pub struct CommandView {
     pub(super) frozen: Option<LayerSnapshot>,
     /// Commands in the foreground prevent others from starting.
     pub(super) gate: Option<OwnedMutexGuard<()>>,
-}
-
-/// The commands of a view.
-#[derive(Debug, Default)]
-pub(super) struct ViewCommands {
-    /// They run one at a time: each starts from the result of the command before.
-    pub(super) gate: Arc<tokio::sync::Mutex<()>>,
-    /// The calls that run now.
-    pub(super) calls: RunningCalls,
-    /// The directory of the last command, which wrote nothing.
-    spare: Mutex<Option<SpareDir>>,
-    /// No command follows the first one that could use its directory.
-    is_for_one: AtomicBool,
-    /// The directory of [`ViewPaths::layers`](super::ViewPaths) that was found to work.
-    pub(super) layers: OnceLock<PathBuf>,
 }
 
 /// Whether others may change the view while the command runs.

@@ -61,6 +61,7 @@ mod state_at;
 mod to_background;
 mod undo;
 mod undo_gaps;
+mod view_parts;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use check_view::{CheckView, CheckViewError};
@@ -136,7 +137,7 @@ struct ViewInner {
     scratch: LayerSet,
     pending: LayerSet,
     history: ViewHistory,
-    commands: command_view::ViewCommands,
+    commands: view_parts::ViewCommands,
     turn: Mutex<ViewTurn>,
     /// Files as a snapshot last saw them.
     stamps:
@@ -145,14 +146,14 @@ struct ViewInner {
     home: OnceLock<View>,
     /// Locked from the first change on: another process must not touch this view at the same time.
     claim: Mutex<Option<std::fs::File>>,
-    apply: apply_guard::ViewApply,
+    apply: view_parts::ViewApply,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
     /// What starts git for the agent's side.
     git_runner: git::GitRunnerPlace,
     /// The repositories with pending changes, as they were last read.
     repositories: git::RepositoryMemo,
-    asked: asked::AskedChanges,
+    asked: view_parts::AskedChanges,
 }
 
 /// Where what was applied is stored.
@@ -246,16 +247,16 @@ impl View {
             },
             places,
             roots,
-            commands: command_view::ViewCommands::default(),
+            commands: view_parts::ViewCommands::default(),
             turn: Mutex::default(),
             home: OnceLock::new(),
             stamps: Mutex::default(),
             claim: Mutex::default(),
-            apply: apply_guard::ViewApply::default(),
+            apply: view_parts::ViewApply::default(),
             guards: OnceLock::new(),
             git_runner: git::GitRunnerPlace::default(),
             repositories: git::RepositoryMemo::default(),
-            asked: asked::AskedChanges::default(),
+            asked: view_parts::AskedChanges::default(),
         }))
     }
 

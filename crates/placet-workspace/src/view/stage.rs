@@ -6,7 +6,7 @@ use super::base::{BaseIndex, BaseRecord};
 use super::layer::{Layer, LayerLookup, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};
-use crate::changes::batch::RewriteAction;
+use crate::changes::rewrite_action::RewriteAction;
 use crate::files::atomic_write::WriteBytes;
 use crate::files::path_state::{FileAttrs, PathState, WritableDirGuard};
 use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
