@@ -311,7 +311,8 @@ fn a_placet_that_is_killed_at_any_moment_leaves_a_usable_terminal() {
         let pty = run(line).spawn();
         pty.until("the program", |screen| screen.contains("ready"));
         let start = started.elapsed();
-        assert!(!pty.is_cooked(), "placet has the terminal");
+        // The other one may have ended by now.
+        assert!(line == "echo ready" || !pty.is_cooked(), "placet has the terminal");
         drop(pty);
         for moment in 0..=MOMENTS {
             let mut pty = run(line).spawn();

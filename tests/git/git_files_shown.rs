@@ -1,11 +1,13 @@
 //! What a command leaves in git's own files and in no commit: it has a row with its difference, and what was not on the screen
 //! needs a second yes. Ordinary commands get no row more: `git_commands.rs` has those.
 
+use crate::support::binary::Place;
 use crate::support::pty;
 use crate::support::pty::joined;
 use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
+use serde_json::json;
 
 const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
@@ -25,6 +27,30 @@ fn changed(before: &str, agent: &str) -> Txn {
 
 fn rows(before: &str, agent: &str) -> String {
     changed(before, agent).run(["changes"]).stdout
+}
+
+/// A project may have files named like a repository's: they are listed and applied like any other.
+#[test]
+fn files_of_a_directory_that_only_looks_like_a_repository_are_listed_and_applied() {
+    for dir in ["", "sub/"] {
+        let at = |name: &str| format!("{dir}{name}");
+        let place = Place::new().file(&at("HEAD"), "hello\n").file(&at("objects/a"), "x\n");
+        let place = place.file(&at("refs/b.py"), "y\n").file(&at("config"), "z\n");
+        let write = |name: &str| json!({"op": "write", "path": at(name), "content": "new\n"});
+        let operations = json!({"force": true, "operations": [write("refs/b.py"), write("objects/new")]});
+        drop(place.call("operations", &operations, &["--mode", "ask"]));
+        let listed = place.run(["changes"]).stdout;
+        for name in ["refs/b.py", "objects/new"] {
+            assert!(listed.contains(&at(name)), "{name}: {listed}");
+        }
+        place.run(["apply"]).code(0);
+        assert_eq!(
+            (place.read(&at("refs/b.py")).as_str(), place.read(&at("objects/new")).as_str()),
+            ("new\n", "new\n")
+        );
+        place.run(["undo"]).code(0);
+        assert_eq!(place.read(&at("refs/b.py")), "y\n");
+    }
 }
 
 /// Story: each of these was `M .git (1 file of the repository)` and nothing below it, and one key applied it. Those that git alone

@@ -86,7 +86,7 @@ impl RepositorySet {
         self.is_removed(path)
             || is_of_settings
             || !self.is_applied_by_name(path)
-                && (dir == path || is_below_git(dir) || path.strip_prefix(dir).is_ok_and(is_file_of_git))
+                && (dir == path || is_below_git(dir) || self.is_carried_by_git(path))
     }
 
     /// True for a file in a repository that a change set removes.
