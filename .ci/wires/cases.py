@@ -8,6 +8,7 @@ import dataclasses
 import json
 
 import person
+import schemas
 
 KEY, REFUSED_KEY = "sk-conformance", "sk-nobody-knows"
 SEEING, READING = "gpt-seeing", "gpt-reading"
@@ -41,7 +42,8 @@ class Ask:
     def say(self, prompt, does="answer", *args, code=0, key=KEY):
         line = ["-p", prompt, "--model", self.model(does), "--set", "network.attempts=2", "--no-project", *args]
         run = self.place.placet(self.provider, self.server.url + self.end, *line, key=key)
-        self.bodies = self.server.taken()
+        # What asks the server about itself, as `/api/show`, is no request of a conversation.
+        self.bodies = [(path, body) for path, body in self.server.taken() if schemas.wire_of(path)]
         if run.returncode != code:
             raise Wrong(f"exit code {run.returncode}, not {code}: {run.stderr.strip()[-600:]} {run.stdout.strip()[-200:]}")
         return run
