@@ -49,7 +49,7 @@ pub(super) enum AfterFailure {
 /// What is known of the chosen server.
 #[derive(Default)]
 pub(super) struct CheckedServer {
-    /// What is known of the key, in words.
+    /// The sentence about the key.
     pub(super) key: &'static str,
     pub(super) models: Vec<String>,
 }

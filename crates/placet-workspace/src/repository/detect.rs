@@ -69,7 +69,8 @@ impl RepositorySet {
         around.filter(|dir| self.nearest(dir) == Some(*dir)).or(Some(nearest))
     }
 
-    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does.
+    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does. New contents
+    /// of LFS are among them, although they are written: a row counts them, and their names prove what is in them.
     pub fn is_carried_by_git(&self, path: &Path) -> bool {
         let Some(dir) = self.common(path).filter(|dir| self.carried.contains(*dir)) else { return false };
         let Ok(rel) = path.strip_prefix(dir) else { return false };
@@ -78,8 +79,9 @@ impl RepositorySet {
             && (is_below_git(dir) || is_file_of_git(rel))
     }
 
-    /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
-    /// do to the repository.
+    /// True for what a list of changes counts and does not name, because rows say what it does to the repository: files that
+    /// git writes, the settings, and all of a repository that is removed. Only in a change set of a view is it known which
+    /// other directories than `.git` are repositories.
     pub fn is_written_by_git(&self, path: &Path) -> bool {
         let Some(dir) = self.nearest(path) else { return self.is_removed(path) };
         let is_of_settings = ["config", "config.worktree"].iter().any(|name| dir.join(name) == path);
