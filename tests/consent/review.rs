@@ -604,6 +604,10 @@ fn files_that_git_carries_are_not_listed_in_a_review() {
     layered(&bench, ".git/refs/heads/main", b"0123456789abcdef0123456789abcdef01234567\n");
     layered(&bench, ".git/logs/HEAD", b"a line\n");
     layered(&bench, ".git/objects/evil.py", b"import objects_evil\n");
+    // A content of LFS is written as a file: its name, which is proved, says what is in it.
+    let content = format!(".git/lfs/objects/ab/cd/abcd{}", "0".repeat(60));
+    layered(&bench, &content, b"large\n");
+    layered(&bench, ".git/lfs/tmp/left", b"over\n");
     // What is applied by its name is shown with its lines.
     layered(&bench, ".git/info/attributes", b"* text\n");
     let review = review(&bench).unwrap();
@@ -612,10 +616,10 @@ fn files_that_git_carries_are_not_listed_in_a_review() {
         ReviewBody::Lines(lines) => format!("{lines:?}"),
     });
     let words = words.collect::<Vec<_>>().join("\n");
-    for name in ["objects", "refs/heads", "logs/HEAD", "evil"] {
+    for name in [".git/objects", "refs/heads", "logs/HEAD", "evil", "large", "tmp/left"] {
         assert!(!words.contains(name), "{name}: {words}");
     }
-    assert!(words.contains("* text"), "{words}");
+    assert!(words.contains("* text") && words.contains(&content), "{words}");
 }
 
 /// Story: the review of a stopped rebase listed 16 and more files of git row by row, with nothing to read in them.

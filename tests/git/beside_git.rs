@@ -5,10 +5,10 @@ use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
 
-const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
+pub(super) const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
-fn repository(before: &str) -> Option<Txn> {
+pub(super) fn repository(before: &str) -> Option<Txn> {
     if !has_view() || !require("git") {
         return None;
     }

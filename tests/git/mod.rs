@@ -13,3 +13,4 @@ mod hostile_settings;
 mod moved_head;
 mod moved_repository;
 mod review_index;
+mod single_refs;

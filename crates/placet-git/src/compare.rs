@@ -3,9 +3,10 @@
 
 use crate::error::GitError;
 use crate::git_name::GitName;
-use crate::group::{branch_to_return_to, branches_to_return_to};
 use crate::object_id::ObjectId;
-use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
+use crate::repository_move::{
+    CheckoutMove, Moved, MovedItems, RepositoryMove, branch_to_return_to, branches_to_return_to,
+};
 use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry, resolve_by};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,6 +130,13 @@ impl Comparison {
             [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
         found.index =
             self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
+        // A checkout that goes takes nothing along that was made there since.
+        if found.head.as_ref().is_some_and(|head| head.after.is_none()) {
+            let own = different(refs_b, refs_p).into_iter();
+            self.conflicts.extend(own.map(|own| RepositoryItem::OwnRef(name.clone(), own.clone())));
+            let staged = different(index_b, index_p).into_iter();
+            self.conflicts.extend(staged.map(|path| RepositoryItem::Index(name.clone(), path.clone())));
+        }
         let moves_index = found.head.is_some() || !found.index.is_empty();
         let person_head = p.map(|checkout| checkout.head.clone());
         let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
@@ -304,7 +312,14 @@ impl RepositoryMove {
         for (name, change) in &self.checkouts {
             if let Some(head) = &change.head {
                 match (one(head, side), state.checkouts.get_mut(name)) {
-                    (Some(head), Some(checkout)) => checkout.head = head.clone(),
+                    (Some(new), Some(checkout)) => {
+                        checkout.head = new.clone();
+                        // One that comes or goes is known as a whole.
+                        if head.before.is_none() || head.after.is_none() {
+                            checkout.own_refs.clear();
+                            checkout.index.clear();
+                        }
+                    }
                     (Some(head), None) => {
                         let checkout = crate::state::CheckoutState {
                             head: head.clone(),

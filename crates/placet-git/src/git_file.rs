@@ -24,8 +24,12 @@ pub enum GitFileClass {
     OperationTrace(CheckoutName),
     /// Registers a linked worktree.
     Worktree(GitName),
+    /// A content of Git LFS, under the hash of what is in it.
+    LfsContent,
     /// Is not applied.
     NotCarried,
+    /// The same in a `.git`, but git has no place for it: beside a bare repository it is a file of a project.
+    Foreign,
 }
 
 /// The content of a file of git.
@@ -91,6 +95,9 @@ const OPERATION_TRACES: [&str; 7] = [
 ];
 const OPERATION_DIRECTORIES: [&str; 3] = ["rebase-merge/", "rebase-apply/", "sequencer/"];
 const WORKTREE: [&str; 3] = ["gitdir", "commondir", "locked"];
+/// Where git, or a program that goes with it, has files of which none is applied by its name.
+const DIRECTORIES: [&str; 7] = ["objects", "refs", "reftable", "logs", "info", "hooks", "rr-cache"];
+const SINGLE_FILES: [&str; 3] = ["description", "gc.log", "gc.pid"];
 
 /// What a path below a common git directory is.
 #[must_use]
@@ -104,9 +111,12 @@ pub fn class_of(path: &GitName) -> GitFileClass {
             (CheckoutName::Linked(GitName::new(name)), below.get(1..).unwrap_or_default())
         }
     };
-    let Ok(below) = std::str::from_utf8(below) else { return GitFileClass::NotCarried };
-    if below.ends_with(".lock") {
-        return GitFileClass::NotCarried;
+    let Ok(below) = std::str::from_utf8(below) else {
+        return not_carried(&checkout, &String::from_utf8_lossy(below));
+    };
+    if let Some(locked) = bytes.strip_suffix(b".lock") {
+        let is_of_git = class_of(&GitName::new(locked)) != GitFileClass::Foreign;
+        return if is_of_git { GitFileClass::NotCarried } else { GitFileClass::Foreign };
     }
     if OPERATION.contains(&below)
         || OPERATION_DIRECTORIES.iter().any(|directory| below.starts_with(directory))
@@ -134,8 +144,35 @@ pub fn class_of(path: &GitName) -> GitFileClass {
             GitFileClass::Carried
         }
         _ if is_of_git => GitFileClass::OfGit,
-        _ => GitFileClass::NotCarried,
+        _ if checkout == CheckoutName::Main && is_lfs_content(below) => GitFileClass::LfsContent,
+        _ => not_carried(&checkout, below),
     }
+}
+
+/// What is not applied, told apart from what git has no place for.
+fn not_carried(checkout: &CheckoutName, below: &str) -> GitFileClass {
+    let (first, is_directory) = below.split_once('/').map_or((below, false), |(first, _)| (first, true));
+    // Refs beside `refs` and messages are in capitals with an underscore: `ORIG_HEAD`, `COMMIT_EDITMSG`.
+    let is_message =
+        || first.contains('_') && first.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase());
+    let is_of_git = match is_directory {
+        _ if *checkout != CheckoutName::Main => true,
+        true => first == "lfs" || DIRECTORIES.contains(&first),
+        false => SINGLE_FILES.contains(&first) || WORKTREE.contains(&first) || is_message(),
+    };
+    if is_of_git { GitFileClass::NotCarried } else { GitFileClass::Foreign }
+}
+
+/// `lfs/objects/ab/cd/abcd...`.
+fn is_lfs_content(below: &str) -> bool {
+    let mut names = below.split('/');
+    let (lfs, objects, a, b) = (names.next(), names.next(), names.next(), names.next());
+    let (Some(hash), None) = (names.next(), names.next()) else { return false };
+    let is_hex = hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (lfs, objects) == (Some("lfs"), Some("objects"))
+        && hash.len() == 64
+        && is_hex
+        && (hash.get(..2), hash.get(2..4)) == (a, b)
 }
 
 impl GitFiles {
@@ -169,7 +206,7 @@ impl GitFiles {
         let name = GitName::from(path);
         match class_of(&name) {
             GitFileClass::Carried => {}
-            GitFileClass::NotCarried => {
+            GitFileClass::NotCarried | GitFileClass::Foreign | GitFileClass::LfsContent => {
                 if let Some(identity) = source.identity(path)? {
                     self.others.insert(name, identity);
                 }
@@ -233,4 +270,60 @@ pub(crate) fn worktree_path(files: &GitFiles, name: &GitName) -> Option<PathBuf>
     let bytes = files.named.get(&GitName::from(file.as_path()))?.bytes()?;
     let path = GitName::new(bytes.trim_ascii_end());
     path.as_path().parent().map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_one_class() {
+        let hash = format!("ab12{}", "c".repeat(60));
+        let lfs = format!("lfs/objects/ab/12/{hash}");
+        let tables: [(GitFileClass, &[&str]); 5] = [
+            (GitFileClass::Carried, &["HEAD", "index", "packed-refs", "objects/pack/pack-1.pack"]),
+            (
+                GitFileClass::OfGit,
+                &["config", "hooks/pre-commit", "objects/info/alternates", "info/attributes"],
+            ),
+            (GitFileClass::LfsContent, &[&lfs]),
+            (
+                GitFileClass::NotCarried,
+                &[
+                    "refs/heads/main",
+                    "logs/refs/heads/main",
+                    "hooks/pre-commit.sample",
+                    "objects/ab/evil.py",
+                    "COMMIT_EDITMSG",
+                    "ORIG_HEAD",
+                    "index.lock",
+                    "config.lock",
+                    "worktrees/w/z.py",
+                    &lfs[..lfs.len() - 1],
+                    &lfs.replace("/12/", "/13/"),
+                    &lfs.replace('c', "C"),
+                    "lfs/tmp/x",
+                ],
+            ),
+            // Beside a bare repository, these are files of a project.
+            (
+                GitFileClass::Foreign,
+                &[
+                    "z.py",
+                    "Cargo.lock",
+                    "README",
+                    "main/src/refs/x",
+                    "modules/x.py",
+                    "refs",
+                    "lfs",
+                    "TO_DO.md",
+                ],
+            ),
+        ];
+        for (class, names) in tables {
+            for name in names {
+                assert_eq!(class_of(&GitName::from(*name)), class, "{name}");
+            }
+        }
+    }
 }

@@ -2,13 +2,11 @@
 
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, GitFileContent, class_of};
+use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
-use crate::object_id::ObjectId;
-use crate::question::branch_of;
-use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
-use crate::state::{CheckoutName, IndexEntry, RefTarget};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::repository_move::{CheckoutMove, Moved, RepositoryMove, branches_to_return_to};
+use crate::state::{CheckoutName, IndexEntry, branch_of};
+use std::collections::BTreeSet;
 
 /// Items that are applied together or not at all, and only where the person said so by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,14 +19,6 @@ pub enum WaitingGroup {
     Worktree(GitName),
     /// Index entries at which git no longer looks.
     HiddenFiles(CheckoutName),
-}
-
-/// What is done with a ref.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RefChoice {
-    LeaveOut,
-    /// Move it only to this commit, which the agent's ref contains.
-    UpTo(ObjectId),
 }
 
 /// What is done with items that both sides moved.
@@ -45,8 +35,6 @@ pub enum ConflictRule {
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     pub approved: BTreeSet<WaitingGroup>,
-    /// Refs that are not simply applied.
-    pub refs: BTreeMap<GitName, RefChoice>,
     pub conflicts: ConflictRule,
 }
 
@@ -108,18 +96,6 @@ pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>, is_sparse: bool) -> Vis
     }
 }
 
-/// The branches on which operations in these files began.
-pub(crate) fn branches_to_return_to(files: &MovedItems<GitFileContent>) -> Vec<GitName> {
-    let contents = files.iter().flat_map(|(name, moved)| [(name, &moved.before), (name, &moved.after)]);
-    contents.filter_map(|(name, content)| branch_to_return_to(name, content.as_ref()?)).collect()
-}
-
-/// The branch that this file of an operation names.
-pub(crate) fn branch_to_return_to(name: &GitName, content: &GitFileContent) -> Option<GitName> {
-    let is_name = name.as_bytes().ends_with(b"/head-name");
-    is_name.then(|| content.bytes()).flatten().map(|bytes| GitName::new(bytes.trim_ascii_end()))
-}
-
 impl Comparison {
     /// What of it waits.
     #[must_use]
@@ -138,27 +114,6 @@ impl Comparison {
         }
         for group in self.groups().difference(&selection.approved) {
             self.leave_group(&mut change, group);
-        }
-        for (name, choice) in &selection.refs {
-            match (choice, change.refs.get_mut(name)) {
-                (RefChoice::UpTo(id), Some(moved)) => moved.after = Some(RefTarget::Object(*id)),
-                (RefChoice::LeaveOut, _) => {
-                    change.refs.remove(name);
-                }
-                (RefChoice::UpTo(_), None) => {}
-            }
-            let target = match choice {
-                RefChoice::UpTo(id) => Some(*id),
-                RefChoice::LeaveOut => {
-                    self.moved.refs.get(name).and_then(|moved| moved.before.as_ref()?.object())
-                }
-            };
-            for (at, checkout) in &mut change.checkouts {
-                let head = checkout.head.as_ref().map_or(self.heads.get(at), |head| head.after.as_ref());
-                if branch_of(head) == Some(name) && self.moved.refs.contains_key(name) {
-                    checkout.commit.after = target;
-                }
-            }
         }
         change.refs.retain(|_, moved| moved.before != moved.after);
         change.checkouts.retain(|_, checkout| !checkout.is_empty());

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
-use crate::rows::{PathChange, parse_changes};
 use crate::runner::{GitCall, GitOutput, GitRunner, run_all};
+use crate::tree_lines::{PathChange, parse_changes};
 
 /// The patch between commits or trees, in which large files have the section of a file that is not text. `failure` is the
 /// error where there is no large file.

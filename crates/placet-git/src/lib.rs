@@ -33,6 +33,7 @@ mod git_name;
 mod group;
 mod large_files;
 pub mod limit;
+mod new_objects;
 mod new_repository;
 mod object_id;
 mod on_top;
@@ -43,6 +44,7 @@ mod rows;
 mod runner;
 mod source;
 mod state;
+mod tree_lines;
 mod write_mode;
 
 pub use apply::{
@@ -54,14 +56,14 @@ pub use config_keys::{ConfigSetting, config_settings};
 pub use error::GitError;
 pub use git_file::{GitFileClass, GitFileContent, GitFiles, class_of};
 pub use git_name::GitName;
-pub use group::{ConflictRule, RefChoice, Selection, WaitingGroup};
+pub use group::{ConflictRule, Selection, WaitingGroup};
 pub use new_repository::{NewRepository, remove_new_repository};
 pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
     CommitFact, GitOperation, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact,
-    OperationState, PathChange, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
+    OperationState, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
     WorktreeFact,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
@@ -70,4 +72,5 @@ pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,
     RepositoryFormat, RepositoryState, StashEntry, StateCopy,
 };
+pub use tree_lines::PathChange;
 pub use write_mode::TakenAway;

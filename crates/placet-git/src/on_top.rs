@@ -5,10 +5,9 @@ use crate::compare::{Comparison, RepositoryItem, different};
 use crate::error::Result;
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
-use crate::question::branch_of;
-use crate::rows::parse_tree;
 use crate::runner::{GitCall, GitRunner, run_one};
-use crate::state::RepositoryState;
+use crate::state::{RepositoryState, branch_of};
+use crate::tree_lines::parse_tree;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -70,7 +70,13 @@ impl Quarantine {
         }
         run_one(runner, GitCall::new(&agent.path, args).transfer().input(input).output_file(&pack))?;
         if object_count(&pack)? > 0 {
-            store(path, &pack, runner)?;
+            // What is applied is synced then.
+            let unsynced = [("COUNT", "1"), ("KEY_0", "core.fsync"), ("VALUE_0", "none")];
+            let call = store(path, &pack)?;
+            let call = unsynced
+                .iter()
+                .fold(call, |call, (name, value)| call.env(&format!("GIT_CONFIG_{name}"), value));
+            run_one(runner, call)?;
         }
         connected(path, &new, &wanted.known, agent.format.promisor.is_some(), runner)?;
         fs::remove_file(&pack).map_err(GitError::io("remove", &pack))?;
@@ -90,7 +96,7 @@ impl RepositoryFormat {
 }
 
 /// Stores a pack's objects under the names that their contents have.
-pub(crate) fn store(git_dir: &Path, pack: &Path, runner: &dyn GitRunner) -> Result<()> {
+pub(crate) fn store(git_dir: &Path, pack: &Path) -> Result<GitCall> {
     let size = fs::metadata(pack).map_err(GitError::io("read", pack))?.len();
     let is_small = object_count(pack)? < limit::UNPACKED_OBJECTS && size < limit::UNPACKED_BYTES;
     let args: &[&str] = if is_small {
@@ -98,7 +104,7 @@ pub(crate) fn store(git_dir: &Path, pack: &Path, runner: &dyn GitRunner) -> Resu
     } else {
         &["index-pack", "--stdin", "--fix-thin", "--strict"]
     };
-    run_one(runner, GitCall::new(git_dir, args).transfer().input_file(pack)).map(|_| ())
+    Ok(GitCall::new(git_dir, args).transfer().input_file(pack))
 }
 
 /// The number of objects in the header of a pack.

@@ -8,14 +8,14 @@ use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
-use crate::large_files::patch_of_small_files;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::on_top;
 use crate::quarantine::{Quarantine, WantedObjects};
-use crate::runner::{GitCall, GitRunner, run_all, run_one};
+use crate::repository_move::{Moved, RepositoryMove, branches_to_return_to};
+use crate::runner::{GitCall, GitRunner, run_one};
 use crate::source::RepositorySource;
-use crate::state::{CheckoutName, Head, RepositoryState};
+use crate::state::{CheckoutName, RefTarget, RepositoryState, branch_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -106,81 +106,6 @@ impl RepositoryQuestion {
         Ok(Some(question))
     }
 
-    /// The changes from commits or trees to others, or from and to nothing, as patches with whole names of objects, in one
-    /// start. Nothing that the repository names runs.
-    pub fn tree_patches(
-        &self,
-        sides: &[(Option<ObjectId>, Option<ObjectId>)],
-        runner: &dyn GitRunner,
-    ) -> Result<Vec<Vec<u8>>> {
-        let nothing = self.agent.format.objects.empty_tree();
-        let calls: Vec<GitCall> = sides
-            .iter()
-            .map(|(from, to)| {
-                let args = ["diff-tree", "-p", "-r", "--full-index", "--no-ext-diff", "--no-textconv"];
-                let mut call = GitCall::new(&self.quarantine.path, args);
-                call.args.extend([from, to].map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
-                call
-            })
-            .collect();
-        let mut patches = Vec::new();
-        for (result, (from, to)) in runner.run(&calls).into_iter().zip(sides) {
-            let output = result?;
-            patches.push(match output.status {
-                0 => output.stdout,
-                _ => patch_of_small_files(self, [*from, *to], &output, runner)?,
-            });
-        }
-        Ok(patches)
-    }
-
-    /// The difference between two blobs, as a patch.
-    pub fn blob_patch(&self, one: ObjectId, other: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let mut call =
-            GitCall::new(&self.quarantine.path, ["diff", "--full-index", "--no-ext-diff", "--no-textconv"]);
-        call.args.extend([one.to_string().into(), other.to_string().into()]);
-        Ok(run_one(runner, call)?.stdout)
-    }
-
-    /// Files of a commit below a directory, or the file with this name.
-    pub fn files_below(
-        &self,
-        commit: ObjectId,
-        directory: &GitName,
-        runner: &dyn GitRunner,
-    ) -> Result<Vec<GitName>> {
-        let mut call =
-            GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--name-only", "--full-tree"]);
-        call.args.extend([commit.to_string().into(), "--".into()]);
-        call.args.extend((!directory.as_bytes().is_empty()).then(|| directory.as_os_str().into()));
-        let output = run_one(runner, call)?.stdout;
-        Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(GitName::new).collect())
-    }
-
-    /// The links in the trees of commits, with the blobs that have their targets, in one start.
-    pub fn links(
-        &self,
-        commits: &[ObjectId],
-        runner: &dyn GitRunner,
-    ) -> Result<Vec<Vec<(GitName, ObjectId)>>> {
-        let call = |commit: &ObjectId| {
-            let mut call = GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]);
-            call.args.push(commit.to_string().into());
-            call
-        };
-        let outputs = run_all(runner, &commits.iter().map(call).collect::<Vec<_>>())?;
-        let links =
-            |output: &[u8]| crate::rows::parse_links(output).map(|(path, (_, id))| (path, id)).collect();
-        Ok(outputs.iter().map(|output| links(&output.stdout)).collect())
-    }
-
-    /// The content of an object.
-    pub fn object(&self, id: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let mut call = GitCall::new(&self.quarantine.path, ["cat-file", "-p"]);
-        call.args.push(id.to_string().into());
-        Ok(run_one(runner, call)?.stdout)
-    }
-
     /// The sizes of objects in bytes, of those that are there.
     pub fn sizes(&self, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<BTreeMap<ObjectId, u64>> {
         let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
@@ -192,6 +117,46 @@ impl RepositoryQuestion {
             Some((ObjectId::from_hex(id)?, std::str::from_utf8(size.get(1..)?).ok()?.parse().ok()?))
         });
         Ok(sizes.collect())
+    }
+
+    /// Whether a ref that the agent moved can be decided by itself: no `HEAD` is on it, before or after, no operation returns
+    /// to it, and it is no half of a branch that was renamed.
+    #[must_use]
+    pub fn is_single_ref(&self, name: &GitName) -> bool {
+        let (moved, conflicts) = (&self.comparison.moved, &self.comparison.conflicts);
+        let states = [&self.base, &self.person, &self.agent];
+        let mut heads = states.into_iter().flat_map(|state| state.checkouts.values());
+        let is_on = heads.any(|checkout| branch_of(Some(&checkout.head)) == Some(name));
+        let own = moved.refs.get(name);
+        let is_half = |other: &Moved<RefTarget>| {
+            own.is_some_and(|own| own.before == other.after && own.after == other.before)
+        };
+        (own.is_some() || conflicts.contains(&RepositoryItem::Ref(name.clone())))
+            && !is_on
+            && !branches_to_return_to(&moved.files).contains(name)
+            && !moved.refs.values().any(is_half)
+    }
+
+    /// A base for which the agent did not move these refs: it has what they became, and is no state of the person's.
+    #[must_use]
+    pub fn base_with_refs(&self, names: &BTreeSet<GitName>) -> RepositoryState {
+        let mut base = RepositoryState { read_from: Vec::new(), ..self.base.clone() };
+        base.refs.retain(|name, _| !names.contains(name));
+        let theirs = self.agent.refs.iter().filter(|(name, _)| names.contains(*name));
+        base.refs.extend(theirs.map(|(name, target)| (name.clone(), target.clone())));
+        base
+    }
+
+    /// The change of these refs alone.
+    pub fn only_refs(&self, names: &BTreeSet<GitName>) -> Result<RepositoryMove> {
+        let conflict =
+            |name: &&GitName| self.comparison.conflicts.contains(&RepositoryItem::Ref((*name).clone()));
+        if let Some(name) = names.iter().find(conflict) {
+            return Err(RepositoryItem::Ref(name.clone()).conflict());
+        }
+        let refs = self.comparison.moved.refs.iter().filter(|(name, _)| names.contains(*name));
+        let refs = refs.map(|(name, moved)| (name.clone(), moved.clone())).collect();
+        Ok(RepositoryMove { refs, ..RepositoryMove::nothing(self.person.format.clone()) })
     }
 
     fn paths_taken_back(&self, name: &GitName, runner: &dyn GitRunner) -> Result<Vec<GitName>> {
@@ -296,12 +261,4 @@ fn known_tips(person: &RepositoryState, comparison: &Comparison) -> Vec<ObjectId
         }
     }
     known
-}
-
-/// The branch that `HEAD` names.
-pub(crate) fn branch_of(head: Option<&Head>) -> Option<&GitName> {
-    match head? {
-        Head::Branch(name) => Some(name),
-        Head::Detached(_) => None,
-    }
 }

@@ -196,3 +196,15 @@ fn blobs(entries: Option<&Vec<IndexEntry>>) -> impl Iterator<Item = ObjectId> {
         .filter(|entry| !entry.is_submodule() && !entry.id.is_zero())
         .map(|entry| entry.id)
 }
+
+/// The branches on which operations in these files began.
+pub(crate) fn branches_to_return_to(files: &MovedItems<GitFileContent>) -> Vec<GitName> {
+    let contents = files.iter().flat_map(|(name, moved)| [(name, &moved.before), (name, &moved.after)]);
+    contents.filter_map(|(name, content)| branch_to_return_to(name, content.as_ref()?)).collect()
+}
+
+/// The branch that this file of an operation names.
+pub(crate) fn branch_to_return_to(name: &GitName, content: &GitFileContent) -> Option<GitName> {
+    let is_name = name.as_bytes().ends_with(b"/head-name");
+    is_name.then(|| content.bytes()).flatten().map(|bytes| GitName::new(bytes.trim_ascii_end()))
+}

@@ -358,3 +358,38 @@ fn commits_on_top_of_those_of_the_person_are_applied() {
     let taken: Vec<String> = found.taken_back.values().flatten().map(|path| path.escaped()).collect();
     assert_eq!(taken, ["b.txt"]);
 }
+
+/// Story: the undo of `git worktree add` dropped what a person had only staged there, and so did the agent's `git worktree remove`.
+#[test]
+fn a_worktree_that_goes_takes_nothing_along_that_was_staged_there_since() {
+    let stage = "cd ../wt; echo s > s.txt; git add s.txt";
+    let (before, add) = (format!("{FUNCTIONS}{BEFORE}"), "git worktree add -q ../wt side");
+    let mut scene = Scene::new(&before);
+    scene.agent(add);
+    let question = scene.question().unwrap().unwrap();
+    let applied = scene.apply(&question, &everything(&question)).unwrap();
+    scene.work_tree_of("2");
+    scene.person(stage);
+    let undo = scene.undo_question(&applied).unwrap();
+    let mut removed = Scene::new(&format!("{before}; {add}"));
+    removed.agent("git worktree remove ../wt").person(stage);
+    for found in [undo, removed.question().unwrap().unwrap().comparison] {
+        let approved = found.groups();
+        let error = found.selected(&Selection { approved, ..Selection::default() }).unwrap_err();
+        assert_eq!(error.to_string(), "the staged entry `s.txt` changed on both sides");
+    }
+}
+
+/// Story: a deleted branch did not come back after the last other branch with its commits had gone, too.
+#[test]
+fn a_deleted_branch_comes_back_after_the_other_branch_that_had_its_commits() {
+    let two = "git switch -qc one; echo 2 >> a.txt; git commit -qam One; git branch two; git switch -q main";
+    let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}; {two}"));
+    scene.agent("git branch -D one");
+    let question = scene.question().unwrap().unwrap();
+    let applied = scene.apply(&question, &everything(&question)).unwrap();
+    scene.person("git branch -D two; git reflog expire --expire=now --all; git gc -q --prune=now");
+    scene.undo(&applied).unwrap();
+    let says = sh(&scene.repo(), "git log --format=%s -1 one; git fsck --strict --no-dangling 2>&1");
+    assert_eq!(says, "One\n");
+}

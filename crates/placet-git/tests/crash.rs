@@ -17,6 +17,7 @@ use placet_git::{
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use support::{FUNCTIONS, Scene, everything, in_parallel, same, sh, with_place};
 
@@ -33,15 +34,34 @@ impl ApplyWatch for StopAt {
     }
 }
 
-struct KillAt(MoveStep);
+/// Kills this process at the step with this number, and what it started before if `with_git`.
+struct KillAt {
+    number: usize,
+    with_git: bool,
+    reached: AtomicUsize,
+}
 
 impl ApplyWatch for KillAt {
-    fn reached(&self, step: MoveStep) -> Result<(), GitError> {
-        if step == self.0 {
-            let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+    fn reached(&self, _: MoveStep) -> Result<(), GitError> {
+        if self.reached.fetch_add(1, Ordering::Relaxed) != self.number {
+            return Ok(());
         }
+        let own = std::process::id().to_string();
+        let mut processes = if self.with_git { started_by(&own) } else { Vec::new() };
+        processes.push(own);
+        let _ = Command::new("kill").arg("-9").args(processes).status();
         Ok(())
     }
+}
+
+/// What a process started, and what that started.
+fn started_by(process: &str) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<String> =
+        children.flat_map(|text| text.split_whitespace().map(String::from).collect::<Vec<_>>()).collect();
+    let below: Vec<String> = children.iter().flat_map(|child| started_by(child)).collect();
+    [below, children].concat()
 }
 
 fn scene() -> Scene {
@@ -77,7 +97,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
 fn child_that_is_killed_while_it_applies() {
     let Ok(step) = std::env::var("PLACET_KILL_AT") else { return };
     let path = |name: &str| PathBuf::from(std::env::var(name).unwrap());
-    let step = MoveStep::ALL[step.parse::<usize>().unwrap()];
+    let (number, with_git) = (step.parse().unwrap(), std::env::var("PLACET_KILL_GIT").is_ok());
     let read = |git_dir: PathBuf, scratch: &str| {
         RepositoryState::read(&PlainSource::new(&git_dir), &path("SCRATCH").join(scratch), &PlainRunner)
             .unwrap()
@@ -88,9 +108,14 @@ fn child_that_is_killed_while_it_applies() {
     let question =
         RepositoryQuestion::read(sides, &path("SCRATCH").join("question"), &PlainRunner).unwrap().unwrap();
     let change = question.comparison.selected(&everything(&question)).unwrap();
-    with_place(&path("PERSON"), &path("JOURNAL"), &KillAt(step), |place| {
-        placet_git::prepare(&question, &change, place).unwrap().commit(place).unwrap();
-    });
+    with_place(
+        &path("PERSON"),
+        &path("JOURNAL"),
+        &KillAt { number, with_git, reached: AtomicUsize::new(0) },
+        |place| {
+            placet_git::prepare(&question, &change, place).unwrap().commit(place).unwrap();
+        },
+    );
 }
 
 /// git gives its transaction up when placet is gone; it works in the repository's directory.
@@ -107,12 +132,15 @@ fn wait_until_nobody_works_in(directory: &Path) {
 
 #[test]
 fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
-    let steps: Vec<usize> = (0..MoveStep::ALL.len()).collect();
-    in_parallel(&steps, |step| {
+    // The locks of refs are taken twice: for the name that is in the way, and for the others.
+    let steps = (0..=MoveStep::ALL.len()).flat_map(|step| [(step, false), (step, true)]);
+    in_parallel(&steps.collect::<Vec<_>>(), |(step, with_git)| {
         let scene = scene();
         let (journal, scratch) = (scene.fresh("journal"), scene.fresh("scratch"));
         std::fs::create_dir(&scratch).unwrap();
-        let status = Command::new(std::env::current_exe().unwrap())
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.envs(with_git.then_some(("PLACET_KILL_GIT", "1")));
+        let status = child
             .args(["--exact", "child_that_is_killed_while_it_applies"])
             .env("PLACET_KILL_AT", step.to_string())
             .env("BASE", scene.root().join("1/repo/.git"))
@@ -122,7 +150,7 @@ fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
             .env("SCRATCH", &scratch)
             .output()
             .unwrap();
-        let title = format!("{:?}", MoveStep::ALL[*step]);
+        let title = format!("step {step}, with git {with_git}");
         if status.status.success() {
             return Err(format!("{title}: was not killed {}", String::from_utf8_lossy(&status.stdout)));
         }
@@ -140,6 +168,50 @@ fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
             }
         };
         same(&format!("{title}: {goal:?} {report:?}"), &wanted, &scene.says())?;
+        same(&format!("{title}: unknown locks"), "[]", &format!("{:?}", report.unknown_locks))?;
         same(&format!("{title}: files"), "", &left_behind(&scene))
     });
+}
+
+/// An empty lock at a name of ours is another program's, where git ended by itself.
+#[test]
+fn a_lock_that_came_after_the_kill_stays() {
+    for (guarded, wanted) in [(false, "refs/heads/gone.lock"), (true, "")] {
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}; git branch gone"));
+        scene.agent("git branch -D gone");
+        let question = scene.question().unwrap().unwrap();
+        let journal = scene.fresh("journal");
+        let change = question.comparison.selected(&everything(&question)).unwrap();
+        let kept = journal.with_extension("kept");
+        struct Copy<'a>(&'a Path, &'a Path);
+        impl ApplyWatch for Copy<'_> {
+            fn reached(&self, step: MoveStep) -> Result<(), GitError> {
+                let line = format!("cp -a {} {}", self.0.display(), self.1.display());
+                if step == MoveStep::RefsLocked {
+                    sh(Path::new("/"), &line);
+                    return Err(GitError::Stopped("here"));
+                }
+                Ok(())
+            }
+        }
+        let stopped = with_place(&scene.git_dir(), &journal, &Copy(&journal, &kept), |place| {
+            placet_git::prepare(&question, &change, place).map(drop)
+        });
+        assert!(stopped.is_err());
+        sh(&scene.root().join("w"), &format!("mv {} {}", kept.display(), journal.display()));
+        if !guarded {
+            std::fs::remove_file(journal.join("git-holds-locks")).unwrap();
+        }
+        std::fs::write(scene.git_dir().join("refs/heads/gone.lock"), "").unwrap();
+        let report = with_place(&scene.git_dir(), &journal, &Unwatched, |place| {
+            placet_git::recover(place, RecoveryGoal::Revert).unwrap()
+        });
+        let unknown: Vec<String> = report
+            .unknown_locks
+            .iter()
+            .map(|lock| lock.strip_prefix(scene.git_dir()).unwrap().display().to_string())
+            .collect();
+        assert_eq!(unknown.concat(), wanted);
+        assert_eq!(scene.git_dir().join("refs/heads/gone.lock").exists(), !guarded);
+    }
 }

@@ -152,10 +152,11 @@ pub fn choice(
     let mut chosen: BTreeSet<Arc<Path>> = BTreeSet::new();
     for path in paths {
         let below = set.below(path);
-        if below.is_empty() {
-            return Err(NothingPending::at(path, name));
+        match below.is_empty() {
+            true if shown.view().is_single_ref(set, path) => drop(chosen.insert(Arc::from(path.as_path()))),
+            true => return Err(NothingPending::at(path, name)),
+            false => chosen.extend(below),
         }
-        chosen.extend(below);
     }
     let mut chosen = set.with_other_ends(chosen);
     shown.view().renamed(set).add_other_ends(&mut chosen);

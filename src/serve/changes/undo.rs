@@ -37,6 +37,7 @@ pub fn restored(view: &View, discarded: &DiscardRecord, shown: DisplayPathFn<'_>
         Ok(()) => {
             let now = view.changes(LayerKind::Pending).unwrap_or_default();
             let count = view.count_of(&now, |change| before.get(&change.path) != Some(change));
+            let count = ChangeCount { refs: discarded.refs, ..count };
             UserReport::done(match discarded.is_replacement {
                 true => "undid what was taken from another try; the pending changes are as before it".into(),
                 false => format!("restored the discarded changes to {count}; pending again"),

@@ -81,12 +81,19 @@ pub(super) fn register(directory: &Path, checkout: &CheckoutName, change: &Check
         }
         // What is left there is a reflog, and what git keeps to be faster.
         Moved { before: Some(_), after: None } => {
-            super::remove_all(directory)?;
+            remove_all(directory)?;
             if let Some(parent) = directory.parent() {
                 let _ = fs::remove_dir(parent);
             }
             Ok(())
         }
         Moved { .. } => Ok(()),
+    }
+}
+
+pub(super) fn remove_all(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(GitError::io("remove", path)(error)),
+        _ => Ok(()),
     }
 }

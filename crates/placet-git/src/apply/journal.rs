@@ -1,10 +1,11 @@
 //! The journal of one change: what moves, how far it is, and which locks are ours. Written before anything moves.
 
-use super::{ApplyPlace, remove_all};
+use super::checkout_files::remove_all;
+use super::place::ApplyPlace;
+use super::ref_plan::RefPlan;
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::repository_move::RepositoryMove;
-use crate::state::RefStorage;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
@@ -28,7 +29,7 @@ pub(crate) enum OwnLock {
     Linked { lock: GitName, from: GitName },
     /// Taken by `git update-ref` for us: it is ours while it is this file.
     Taken { lock: GitName, device: u64, inode: u64, changed: (i64, i64) },
-    /// About to be taken by `git update-ref`, which writes this into it.
+    /// About to be taken by git, which writes this into it: nothing where it deletes a ref, or only logs.
     Expected { lock: GitName, content: GitName },
 }
 
@@ -89,6 +90,12 @@ impl ApplyJournal {
         &self.directory
     }
 
+    /// A file that is there while git holds locks, and that goes with the end of git, also when placet was killed before:
+    /// where it stays, git was killed, too, and could not remove its locks.
+    pub(crate) fn guard(&self) -> PathBuf {
+        self.directory.join("git-holds-locks")
+    }
+
     /// An empty directory for what is needed only now.
     pub(crate) fn scratch(&self) -> Result<PathBuf> {
         let path = self.directory.join("scratch");
@@ -108,39 +115,28 @@ impl ApplyJournal {
 
     /// Whether no item can have moved before the commit.
     pub(crate) fn is_unmoved(&self) -> bool {
-        super::ref_plan::RefPlan::of(&self.change, (2, 30)).early.is_empty()
+        RefPlan::of(&self.change, (2, 30)).early.is_empty()
     }
 
-    /// Says before a transaction is prepared which locks it will take.
-    pub(crate) fn expect_locks(
-        &mut self,
-        updates: &super::ref_plan::RefUpdates,
-        git_dir: &Path,
-    ) -> Result<()> {
-        let locks = updates.locks(self.change.format.refs == RefStorage::Reftable);
-        for (name, content) in locks {
-            let path = git_dir.join(name.as_path());
-            if path.symlink_metadata().is_ok() {
-                return Err(GitError::Locked(path));
-            }
-            self.locks.push(OwnLock::Expected { lock: name, content });
-        }
+    /// Says which locks git will take, and what it writes into them.
+    pub(crate) fn expect_locks(&mut self, locks: Vec<(GitName, GitName)>) -> Result<()> {
+        self.locks.extend(locks.into_iter().map(|(lock, content)| OwnLock::Expected { lock, content }));
         self.save()
     }
 
     /// Says which files the prepared transaction holds.
-    pub(crate) fn record_ref_locks(&mut self, git_dir: &Path) -> Result<()> {
-        for lock in &mut self.locks {
-            let OwnLock::Expected { lock: name, .. } = lock else { continue };
-            if let Ok(meta) = git_dir.join(name.as_path()).symlink_metadata() {
-                *lock = OwnLock::Taken {
-                    lock: name.clone(),
-                    device: meta.dev(),
-                    inode: meta.ino(),
-                    changed: (meta.ctime(), meta.ctime_nsec()),
-                };
-            }
-        }
+    pub(crate) fn record_ref_locks(&mut self) -> Result<()> {
+        let git_dir = self.git_dir.as_path();
+        let expected = self.locks.iter().filter_map(|lock| match lock {
+            OwnLock::Expected { lock, .. } => Some(lock.clone()),
+            _ => None,
+        });
+        let held = expected.filter_map(|lock| {
+            let meta = git_dir.join(lock.as_path()).symlink_metadata().ok()?;
+            let changed = (meta.ctime(), meta.ctime_nsec());
+            Some(OwnLock::Taken { lock, device: meta.dev(), inode: meta.ino(), changed })
+        });
+        self.locks = held.collect();
         self.save()
     }
 }

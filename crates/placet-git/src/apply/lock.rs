@@ -108,6 +108,7 @@ impl FileLocks {
 /// Removes the locks of an apply that was killed, and no others. Returns those of which this cannot be told.
 pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
     let git_dir = journal.git_dir.as_path();
+    let was_killed = journal.guard().exists();
     let mut unknown = Vec::new();
     for own in &journal.locks {
         match own {
@@ -130,7 +131,8 @@ pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
             OwnLock::Expected { lock, content } => {
                 let path = git_dir.join(lock.as_path());
                 match fs::read(&path) {
-                    Ok(bytes) if !bytes.is_empty() && bytes == content.as_bytes() => {
+                    // Nothing is in a lock for a deletion: it is ours only where git could not remove it.
+                    Ok(bytes) if bytes == content.as_bytes() && (was_killed || !bytes.is_empty()) => {
                         let _ = fs::remove_file(&path);
                     }
                     Ok(_) => unknown.push(path),
@@ -139,5 +141,8 @@ pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
             }
         }
     }
+    let _ = fs::remove_file(journal.guard());
+    // A lock may be named with each of the contents that it has one after the other.
+    unknown.retain(|path| path.exists());
     unknown
 }

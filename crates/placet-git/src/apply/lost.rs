@@ -3,6 +3,7 @@
 use super::journal::ApplyJournal;
 use crate::clean_directory::CleanDirectory;
 use crate::error::{GitError, Result};
+use crate::git_name::GitName;
 use crate::limit;
 use crate::quarantine::{existing, lines, object_count, store};
 use crate::repository_move::RepositoryMove;
@@ -29,9 +30,11 @@ pub(super) fn keep(
     if lost.is_empty() {
         return Ok(());
     }
-    // What the refs that stay lead to is not lost.
-    let stays = now.refs.iter().filter(|(name, _)| !change.refs.contains_key(*name));
-    let stays = stays.filter_map(|(_, target)| target.object());
+    // What a checkout, a tag or a remote branch leads to is not lost. A branch beside them may go, too, before the undo.
+    let is_firm = |name: &GitName| name.starts_with("refs/tags/") || name.starts_with("refs/remotes/");
+    let stays = now.refs.iter().filter(|(name, _)| is_firm(name) && !change.refs.contains_key(*name));
+    let heads = now.checkouts.keys().filter_map(|name| now.head_commit(name)).filter(|id| !lost.contains(id));
+    let stays = heads.chain(stays.filter_map(|(_, target)| target.object()));
     let kept: Vec<_> = after.iter().copied().chain(stays).take(limit::EXCLUDED_TIPS).collect();
     let kept: Vec<_> = existing(&copy.path, &kept, &PlainRunner)?.into_iter().collect();
     let mut input = lines(&lost.into_iter().collect::<Vec<_>>(), "");
@@ -49,5 +52,8 @@ pub(super) fn keep(
 /// Brings back what the journal of a change kept.
 pub(super) fn restore(applied: &Path, git_dir: &Path) -> Result<()> {
     let pack = applied.join(FILE);
-    if pack.exists() { store(git_dir, &pack, &PlainRunner) } else { Ok(()) }
+    if pack.exists() {
+        run_one(&PlainRunner, store(git_dir, &pack)?)?;
+    }
+    Ok(())
 }

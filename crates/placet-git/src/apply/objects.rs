@@ -23,7 +23,9 @@ pub(super) fn store(from: &Path, to: &Path) -> Result<()> {
     for file in packs {
         let path = file.path();
         if path.extension().is_some_and(|ending| ending == "pack" || ending == "idx" || ending == "rev") {
-            add(&path, &to.join("pack").join(file.file_name()))?;
+            let there = to.join("pack").join(file.file_name());
+            add(&path, &there)?;
+            sync(&there)?;
         }
     }
     Ok(())
@@ -47,6 +49,11 @@ fn make_like(directory: &Path, store: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(GitError::io("create", directory)(error)),
     }
+}
+
+/// A quarantine needs no sync, and a pack that a ref leads to does, as git itself syncs packs.
+fn sync(file: &Path) -> Result<()> {
+    fs::File::open(file).and_then(|file| file.sync_all()).map_err(GitError::io("write", file))
 }
 
 /// Linked, or copied where the quarantine is on another file system.

@@ -2,9 +2,8 @@
 
 use crate::git_name::GitName;
 use crate::object_id::ObjectFormat;
-use crate::question::branch_of;
 use crate::repository_move::{Moved, RepositoryMove};
-use crate::state::{CheckoutName, Head, RefTarget};
+use crate::state::{CheckoutName, Head, RefTarget, branch_of};
 use std::collections::BTreeSet;
 
 /// Commands of `git update-ref --stdin -z`, with the locks that they take.
@@ -74,12 +73,8 @@ impl RefUpdates {
                 self.line(&[b"update ", n, b"\0", hex(new).as_bytes(), b"\0", hex(old).as_bytes()]);
             }
         }
-        let content = match &moved.after {
-            Some(RefTarget::Object(id)) => GitName::new(format!("{id}\n").as_bytes()),
-            _ => GitName::default(),
-        };
         self.has_deletes |= moved.after.is_none();
-        self.names.push((name.clone(), content));
+        self.names.push((name.clone(), moved.after.as_ref().map(content_of_ref).unwrap_or_default()));
     }
 
     fn head(&mut self, moved: &Moved<Head>) {
@@ -97,22 +92,39 @@ impl RefUpdates {
             }
             (None, _) | (_, None) => {}
         }
-        self.names.push((GitName::from("HEAD"), GitName::default()));
+        let content = moved.after.as_ref().map(|head| content_of_ref(&head.target()));
+        self.names.push((GitName::from("HEAD"), content.unwrap_or_default()));
     }
 
-    /// The locks of these updates, by their names below the git directory.
-    pub(super) fn locks(&self, is_reftable: bool) -> Vec<(GitName, GitName)> {
+    /// The locks of these updates, by their names below the git directory, with what git writes into them. `head` is the
+    /// branch of the repository's `HEAD`.
+    pub(super) fn locks(&self, is_reftable: bool, head: Option<&GitName>) -> Vec<(GitName, GitName)> {
         if is_reftable {
             return vec![(GitName::from("reftable/tables.list.lock"), GitName::default())];
         }
-        let lock = |name: &GitName| GitName::new(&[name.as_bytes(), b".lock"].concat());
         let mut locks: Vec<_> =
-            self.names.iter().map(|(name, content)| (lock(name), content.clone())).collect();
+            self.names.iter().map(|(name, content)| (lock_of(name), content.clone())).collect();
+        // git logs a move of that branch in `HEAD`.
+        if self.names.iter().any(|(name, _)| Some(name) == head) {
+            locks.push((GitName::from("HEAD.lock"), GitName::default()));
+        }
         if self.has_deletes {
             locks.push((GitName::from("packed-refs.lock"), GitName::default()));
         }
         locks
     }
+}
+
+fn lock_of(name: &GitName) -> GitName {
+    GitName::new(&[name.as_bytes(), b".lock"].concat())
+}
+
+/// What git writes into the file of a ref.
+fn content_of_ref(target: &RefTarget) -> GitName {
+    GitName::new(&match target {
+        RefTarget::Object(id) => format!("{id}\n").into_bytes(),
+        RefTarget::Symbolic(to) => [b"ref: ", to.as_bytes(), b"\n"].concat(),
+    })
 }
 
 impl RefPlan {
@@ -149,20 +161,25 @@ impl RefPlan {
                 branch_of(Some(before)).is_some_and(|branch| change.refs.contains_key(branch));
             let is_late = *name != CheckoutName::Main || updates_branch || is_old;
             if is_late {
-                let target = match after {
-                    Head::Branch(branch) => RefTarget::Symbolic(branch.clone()),
-                    Head::Detached(id) => RefTarget::Object(*id),
-                };
-                plan.late.push(LateRef {
-                    checkout: name.clone(),
-                    name: GitName::from("HEAD"),
-                    target: Some(target),
-                });
+                let target = Some(after.target());
+                plan.late.push(LateRef { checkout: name.clone(), name: GitName::from("HEAD"), target });
             } else {
                 plan.main.head(moved);
             }
         }
         plan
+    }
+
+    /// Locks that git takes once the transaction was committed, by their names below the git directory.
+    pub(super) fn later_locks(&self, change: &RepositoryMove) -> Vec<(GitName, GitName)> {
+        let late = self.late.iter().map(|late| {
+            let file = late.checkout.directory().join(late.name.as_path());
+            (GitName::from(file.as_path()), late.target.as_ref().map(content_of_ref).unwrap_or_default())
+        });
+        let stash = change.stash.iter().flat_map(|stash| stash.after.iter().flatten());
+        let stash =
+            stash.map(|entry| (GitName::from("refs/stash"), content_of_ref(&RefTarget::Object(entry.id))));
+        late.chain(stash).map(|(name, content)| (lock_of(&name), content)).collect()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Makes the list of stash entries what it has to be: entries are pushed on top where that is enough.
 
-use super::ApplyPlace;
+use super::place::ApplyPlace;
 use crate::error::Result;
+use crate::repository_move::{Moved, RepositoryMove};
 use crate::runner::{PlainRunner, run_one};
 use crate::state::StashEntry;
 use std::path::Path;
@@ -32,4 +33,12 @@ pub(super) fn write(
         top = Some(entry);
     }
     Ok(())
+}
+
+/// A list that was being written has the oldest entries of the old or of the new one.
+pub(super) fn interrupted(change: &RepositoryMove, now: &[StashEntry]) -> Option<Moved<Vec<StashEntry>>> {
+    let Moved { before, after } = change.stash.as_ref()?;
+    let (before, after) = (before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
+    let is_part = now != before && now != after && (before.ends_with(now) || after.ends_with(now));
+    is_part.then(|| Moved { before: Some(now.to_vec()), after: Some(after.to_vec()) })
 }

@@ -1,15 +1,17 @@
 //! A transaction of refs that `git update-ref --stdin` holds between preparing and committing.
 //!
-//! If placet is killed, git reads the end of its input, gives the transaction up and removes its locks.
+//! If placet is killed, git reads the end of its input, gives the transaction up and removes its locks. If git is killed as
+//! well, the guard of the journal stays and says so.
 
-use super::ApplyPlace;
+use super::place::ApplyPlace;
 use super::ref_plan::RefUpdates;
 use crate::error::{GitError, Result};
 use crate::limit;
 use crate::runner::{GitOutput, PlainRunner, signal_group};
 use rustix::process::Signal;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -20,13 +22,19 @@ pub(crate) struct RefTransaction {
     stdin: Option<ChildStdin>,
     answers: Receiver<String>,
     errors: Receiver<Vec<u8>>,
+    guard: PathBuf,
 }
 
+/// Removes the guard when git has ended by itself. A signal that ends git does not end the shell before.
+const GUARDED: &str = "trap : TERM; git \"$@\"; end=$?; test $end -ge 128 || rm -f \"$0\"; exit $end";
+
 impl RefTransaction {
-    pub(super) fn start(place: ApplyPlace<'_>, git_dir: &Path) -> Result<RefTransaction> {
+    pub(super) fn start(place: ApplyPlace<'_>, git_dir: &Path, guard: PathBuf) -> Result<RefTransaction> {
+        File::create(&guard).map_err(GitError::io("create", &guard))?;
         let message = place.message();
         let call = place.call(git_dir, &["update-ref", "-m", &message, "--stdin", "-z"]);
-        let mut command = PlainRunner::command(&call);
+        let mut command =
+            PlainRunner::command(&call, "sh", &["-c".as_ref(), GUARDED.as_ref(), guard.as_os_str()]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(GitError::NotStarted)?;
         let stdin = child.stdin.take();
@@ -48,7 +56,7 @@ impl RefTransaction {
                 let _ = complain.send(bytes);
             });
         }
-        Ok(RefTransaction { child, stdin, answers, errors })
+        Ok(RefTransaction { child, stdin, answers, errors, guard })
     }
 
     /// Takes all locks and compares all old values.
@@ -62,15 +70,19 @@ impl RefTransaction {
     pub(super) fn commit(mut self) -> Result<()> {
         self.send(b"commit\0")?;
         let ended = self.expect("commit: ok");
-        self.stdin = None;
-        let _ = self.child.wait();
+        self.end();
         ended
     }
 
     /// Gives it up; git removes its locks.
     pub(super) fn abort(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
         self.stdin = None;
         let _ = self.child.wait();
+        let _ = fs::remove_file(&self.guard);
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<()> {
@@ -94,7 +106,7 @@ impl RefTransaction {
             // TERM lets git remove its locks.
             signal_group(&self.child, Signal::TERM);
         }
-        let _ = self.child.wait();
+        self.end();
         let stderr = self.errors.recv_timeout(limit::READ_TIME).unwrap_or_default();
         GitOutput { status: 1, stdout: Vec::new(), stderr }.failure("update-ref")
     }

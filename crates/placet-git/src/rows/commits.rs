@@ -5,10 +5,11 @@ use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::quarantine::lines;
-use crate::question::{RepositoryQuestion, branch_of};
+use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::runner::{GitCall, GitRunner, run_all, run_one};
-use crate::state::{CheckoutName, IndexEntry, RefTarget, RepositoryState, StashEntry};
+use crate::state::{CheckoutName, IndexEntry, RefTarget, RepositoryState, StashEntry, branch_of};
+use crate::tree_lines::{PathChange, parse_changes, parse_raw, parse_tree, take_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -25,17 +26,6 @@ pub struct CommitFact {
     pub message: GitName,
     /// Against the first parent.
     pub changes: Vec<PathChange>,
-}
-
-/// A path that a commit changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathChange {
-    pub path: GitName,
-    pub before: Option<(GitName, ObjectId)>,
-    pub after: Option<(GitName, ObjectId)>,
-    /// Lines; `None` for a binary file.
-    pub added: Option<u64>,
-    pub removed: Option<u64>,
 }
 
 /// What several rows are made from.
@@ -440,26 +430,6 @@ fn number(bytes: &[u8]) -> Result<usize> {
     text.and_then(|text| text.parse().ok()).ok_or(GitError::Unexpected { command: "rev-list" })
 }
 
-type TreeEntry = (GitName, (GitName, ObjectId));
-
-/// Entries of `ls-tree -z`: `MODE TYPE ID<tab>PATH`.
-pub(crate) fn parse_tree(output: &[u8]) -> BTreeMap<GitName, (GitName, ObjectId)> {
-    output.split(|byte| *byte == 0).filter_map(parse_tree_entry).collect()
-}
-
-/// Those of them that are links.
-pub(crate) fn parse_links(output: &[u8]) -> impl Iterator<Item = TreeEntry> {
-    let links = output.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"120000 "));
-    links.filter_map(parse_tree_entry)
-}
-
-fn parse_tree_entry(entry: &[u8]) -> Option<TreeEntry> {
-    let tab = entry.iter().position(|byte| *byte == b'\t')?;
-    let mut words = entry.get(..tab)?.split(|byte| *byte == b' ');
-    let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
-    Some((GitName::new(entry.get(tab + 1..)?), (GitName::new(mode), ObjectId::from_hex(id)?)))
-}
-
 /// Commits of [`LOG`]: fields that end with NUL, then raw and numstat lines.
 fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
     let mut fields = output.split(|byte| *byte == 0).peekable();
@@ -488,38 +458,4 @@ fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
         }
     }
     Ok(commits)
-}
-
-/// Raw and numstat lines of `diff-tree`.
-pub(crate) fn parse_changes(output: &[u8]) -> Vec<PathChange> {
-    let mut fields = output.split(|byte| *byte == 0);
-    let mut changes = Vec::new();
-    while let Some(field) = fields.next() {
-        match field.strip_prefix(b":") {
-            Some(raw) => changes.extend(parse_raw(raw, fields.next().unwrap_or_default())),
-            None => take_lines(field, &mut changes),
-        }
-    }
-    changes
-}
-
-/// `100644 100644 ID ID M`.
-fn parse_raw(raw: &[u8], path: &[u8]) -> Option<PathChange> {
-    let mut words = raw.split(|byte| *byte == b' ');
-    let (old_mode, new_mode) = (words.next()?, words.next()?);
-    let (old, new) = (ObjectId::from_hex(words.next()?)?, ObjectId::from_hex(words.next()?)?);
-    let side = |mode: &[u8], id: ObjectId| (!id.is_zero()).then(|| (GitName::new(mode), id));
-    let (before, after) = (side(old_mode, old), side(new_mode, new));
-    Some(PathChange { path: GitName::new(path), before, after, added: None, removed: None })
-}
-
-/// `ADDED<tab>REMOVED<tab>PATH`, with `-` for binary files.
-fn take_lines(field: &[u8], changes: &mut [PathChange]) {
-    let mut words = field.splitn(3, |byte| *byte == b'\t');
-    let (Some(added), Some(removed), Some(path)) = (words.next(), words.next(), words.next()) else { return };
-    let lines = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
-    if let Some(change) = changes.iter_mut().find(|change| change.path.as_bytes() == path) {
-        change.added = lines(added);
-        change.removed = lines(removed);
-    }
 }

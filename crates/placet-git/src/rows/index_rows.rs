@@ -1,12 +1,13 @@
 //! Rows of the index: what is staged afterwards, and what was staged and is gone.
 
-use super::commits::{CommitLog, CommitSide, PathChange};
+use super::commits::{CommitLog, CommitSide};
 use crate::git_name::GitName;
 use crate::group::{Visibility, visibility};
 use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::state::{CheckoutName, IndexEntry};
+use crate::tree_lines::PathChange;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an entry is, compared with the commits at `HEAD`.

@@ -8,8 +8,7 @@ mod objects;
 mod operation;
 mod refs;
 
-pub use commits::{CommitFact, PathChange};
-pub(crate) use commits::{parse_changes, parse_links, parse_tree};
+pub use commits::CommitFact;
 pub use index_rows::{HiddenPaths, IndexFact, StagedKind};
 pub use objects::ObjectFact;
 pub use operation::{GitOperation, OperationFact, OperationState};
@@ -24,6 +23,7 @@ use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::runner::GitRunner;
 use crate::state::{CheckoutName, Head, StashEntry};
+use crate::tree_lines::PathChange;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,12 +1,13 @@
 //! Rows of refs: new, deleted, renamed or moved.
 
-use super::commits::{CommitLog, PathChange};
+use super::commits::CommitLog;
 use crate::git_file::worktree_path;
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
-use crate::question::{RepositoryQuestion, branch_of};
+use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
-use crate::state::{CheckoutName, RefTarget};
+use crate::state::{CheckoutName, RefTarget, branch_of};
+use crate::tree_lines::PathChange;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

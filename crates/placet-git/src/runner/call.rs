@@ -163,6 +163,9 @@ impl GitCall {
     }
 }
 
+/// The status of a process that the kernel ended because a file of it became too large: `SIGXFSZ`, as a shell says it.
+const FILE_TOO_LARGE: i32 = 128 + 25;
+
 /// What a call returned. The error output is bounded.
 #[derive(Clone, Debug)]
 pub struct GitOutput {
@@ -172,8 +175,16 @@ pub struct GitOutput {
 }
 
 impl GitOutput {
-    pub(crate) fn checked(self, command: &str) -> Result<GitOutput> {
-        if self.status == 0 { Ok(self) } else { Err(self.failure(command)) }
+    pub(crate) fn checked(self, call: &GitCall) -> Result<GitOutput> {
+        match self.status {
+            0 => Ok(self),
+            FILE_TOO_LARGE => {
+                let is_file = matches!(call.output, GitOutputPlace::File(_));
+                let limit = if is_file { call.most_output } else { call.most_file };
+                Err(GitError::Output { command: call.name(), limit })
+            }
+            _ => Err(self.failure(&call.name())),
+        }
     }
 
     /// The most telling line of the error output, without bytes that a terminal would interpret.

@@ -24,9 +24,8 @@ pub trait GitRunner: Sync {
 
 /// Runs one call, of which a status other than 0 is an error.
 pub(crate) fn run_one(runner: &dyn GitRunner, call: GitCall) -> Result<GitOutput> {
-    let command = call.name();
-    let mut results = runner.run(&[call]);
-    results.pop().unwrap_or(Err(GitError::Unexpected { command: "run" }))?.checked(&command)
+    let mut results = runner.run(std::slice::from_ref(&call));
+    results.pop().unwrap_or(Err(GitError::Unexpected { command: "run" }))?.checked(&call)
 }
 
 /// Runs all calls, of which a status other than 0 is an error.
@@ -35,5 +34,5 @@ pub(crate) fn run_all(runner: &dyn GitRunner, calls: &[GitCall]) -> Result<Vec<G
     if results.len() != calls.len() {
         return Err(GitError::Unexpected { command: "run" });
     }
-    calls.iter().zip(results).map(|(call, result)| result?.checked(&call.name())).collect()
+    calls.iter().zip(results).map(|(call, result)| result?.checked(call)).collect()
 }

@@ -5,6 +5,7 @@ use super::call::{GitCall, GitInput, GitOutput, GitOutputPlace};
 use crate::error::{GitError, Result};
 use crate::limit;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -37,17 +38,22 @@ impl GitRunner for PlainRunner {
 }
 
 impl PlainRunner {
-    /// A command with everything but its input and output.
-    pub(crate) fn command(call: &GitCall) -> Command {
-        let mut command = Command::new("git");
-        command.args(call.arguments()).env_clear().envs(call.variables()).current_dir(&call.directory);
+    /// A command with everything but its input and output; `program` starts git with the arguments after its own ones.
+    pub(crate) fn command(call: &GitCall, program: &str, own: &[&OsStr]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(own)
+            .args(call.arguments())
+            .env_clear()
+            .envs(call.variables())
+            .current_dir(&call.directory);
         // A group of its own can be ended with all that git started.
         command.process_group(0);
         command
     }
 
     fn run_call(call: &GitCall) -> Result<GitOutput> {
-        let mut command = PlainRunner::command(call);
+        let mut command = PlainRunner::command(call, "git", &[]);
         command.stdin(match &call.input {
             GitInput::Nothing => Stdio::null(),
             GitInput::Bytes(_) => Stdio::piped(),

@@ -1,6 +1,6 @@
 //! The main work tree and linked ones: each has a `HEAD`, an index and a few refs of its own.
 
-use super::{IndexState, RefsState};
+use super::{IndexState, RefTarget, RefsState};
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
 use serde::{Deserialize, Serialize};
@@ -49,10 +49,28 @@ pub enum Head {
     Detached(ObjectId),
 }
 
+impl Head {
+    /// What `HEAD` names, as a ref.
+    pub(crate) fn target(&self) -> RefTarget {
+        match self {
+            Head::Branch(branch) => RefTarget::Symbolic(branch.clone()),
+            Head::Detached(id) => RefTarget::Object(*id),
+        }
+    }
+}
+
 /// One checkout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutState {
     pub head: Head,
     pub own_refs: RefsState,
     pub index: IndexState,
+}
+
+/// The branch that `HEAD` names.
+pub(crate) fn branch_of(head: Option<&Head>) -> Option<&GitName> {
+    match head? {
+        Head::Branch(name) => Some(name),
+        Head::Detached(_) => None,
+    }
 }

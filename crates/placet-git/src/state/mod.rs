@@ -6,6 +6,7 @@ mod reading;
 mod refs;
 mod stash;
 
+pub(crate) use checkout::branch_of;
 pub use checkout::{CheckoutName, CheckoutState, Head};
 pub use index::{IndexEntry, IndexState};
 pub use reading::StateCopy;

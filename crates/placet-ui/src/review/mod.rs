@@ -18,7 +18,7 @@ mod workers;
 pub use action::{ReviewAction, TABLE};
 pub use checks::ReviewChecks;
 pub use content::comment::{CommentTarget, ReviewComment};
-pub use content::commit_files::commit_files;
+pub use content::commit_files::{commit_files, ref_file};
 pub use content::conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
 pub use content::file::{
     AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,

@@ -203,7 +203,7 @@ pub fn markdown(review: &Review) -> String {
 
 fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
     let lines = match &file.body {
-        _ if file.decided_with.is_some() => return Vec::new(),
+        _ if file.is_decided_elsewhere() => return Vec::new(),
         ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Rejected => {
             let what = whole.words.first().cloned().unwrap_or_default();
             return vec![ReportedRejection { path: file.name.clone(), what, ..ReportedRejection::default() }];

@@ -116,7 +116,7 @@ impl SavedReview {
             outbox,
             ..SavedReview::default()
         };
-        for file in review.files.iter().filter(|file| file.decided_with.is_none()) {
+        for file in review.files.iter().filter(|file| !file.is_decided_elsewhere()) {
             match &file.body {
                 ReviewBody::Whole(whole) => {
                     if whole.mark != ReviewDecision::Open || whole.reviewed {
@@ -205,7 +205,7 @@ impl SavedReview {
                     )),
                 }
             }
-            if file.decided_with.is_none() {
+            if !file.is_decided_elsewhere() {
                 self.mark_new(file);
                 self.put_marks(file);
             }

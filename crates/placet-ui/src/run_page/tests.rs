@@ -114,7 +114,7 @@ fn a_repository_is_one_row_with_what_happened_to_it() {
         path: ".git".into(),
         rows: vec!["commit 1f3a2c7 \"nine\u{1b}\" on main: 1 file +1 -0".into()],
     };
-    let count = ChangeCount { files: 1, directories: 0, repositories: 1 };
+    let count = ChangeCount { files: 1, repositories: 1, ..ChangeCount::default() };
     let facts = RunPageFacts { repositories: vec![repository], count, ..facts(&["a.py"]) };
     news.send(RunPageNews::Facts(facts)).unwrap();
     assert!(page.tick());

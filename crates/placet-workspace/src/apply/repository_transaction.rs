@@ -342,6 +342,8 @@ fn recover_changed(
     let identity = identity_of(&one.path)?;
     let place =
         ApplyPlace { git_dir: &one.path, journal: record, identity: &identity, title, watch: &Unwatched };
-    placet_git::recover(place, goal)?;
+    for lock in placet_git::recover(place, goal)?.unknown_locks {
+        tracing::warn!("`{}` may be a lock of another program, and stays", lock.display());
+    }
     Ok(())
 }

@@ -19,6 +19,8 @@ pub struct ChangeCount {
     pub files: usize,
     pub directories: usize,
     pub repositories: usize,
+    /// Those that are decided by themselves.
+    pub refs: usize,
 }
 
 impl ChangeCount {
@@ -74,7 +76,7 @@ impl ChangeCount {
             next.is_some_and(|next| next.starts_with(dir))
         };
         let directories = directories.iter().filter(|dir| !holds_some(dir)).count();
-        ChangeCount { files, directories, repositories: seen.len() }
+        ChangeCount { files, directories, repositories: seen.len(), refs: 0 }
     }
 
     /// Of a transaction of the journal.
@@ -113,7 +115,7 @@ impl ChangeCount {
 
     /// One number, where there is no room for words.
     pub fn total(self) -> usize {
-        self.files + self.directories + self.repositories
+        self.files + self.directories + self.repositories + self.refs
     }
 }
 
@@ -122,6 +124,7 @@ impl AddAssign for ChangeCount {
         self.files += more.files;
         self.directories += more.directories;
         self.repositories += more.repositories;
+        self.refs += more.refs;
     }
 }
 
@@ -170,8 +173,12 @@ impl ChangeSet {
 /// `2 files and 1 repository`
 impl fmt::Display for ChangeCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts =
-            [(self.files, "file"), (self.directories, "directory"), (self.repositories, "repository")];
+        let parts = [
+            (self.files, "file"),
+            (self.directories, "directory"),
+            (self.repositories, "repository"),
+            (self.refs, "ref"),
+        ];
         let parts: Vec<String> =
             parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count::of(n, noun)).collect();
         match parts.split_last() {
@@ -230,7 +237,7 @@ mod tests {
         let hook = [(".git/hooks/pre-commit", Absent, file("x")), ("d", Absent, directory())];
         assert_eq!(words(&hook), "1 file and 1 directory");
         assert_eq!(
-            ChangeCount { files: 2, directories: 1, repositories: 3 }.to_string(),
+            ChangeCount { files: 2, directories: 1, repositories: 3, refs: 0 }.to_string(),
             "2 files, 1 directory and 3 repositories"
         );
     }

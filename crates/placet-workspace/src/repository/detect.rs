@@ -1,8 +1,7 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`placet_permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
-use super::git_files::is_file_of_git;
-use placet_git::{GitFileClass, GitName};
+use placet_git::{GitFileClass, GitName, class_of};
 use placet_permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ pub struct RepositorySet {
     /// Those that a change set removes.
     removed: Vec<PathBuf>,
     /// Those whose pending changes git carries.
-    carried: BTreeSet<PathBuf>,
+    carried: BTreeMap<PathBuf, DirectoryFate>,
 }
 
 impl RepositorySet {
@@ -33,7 +32,10 @@ impl RepositorySet {
                 if known.contains_key(dir) {
                     break;
                 }
-                known.insert(dir.to_path_buf(), is_repository(dir, exists));
+                // In a `.git`, nothing is asked about the directories of objects and refs, of which there are many.
+                let around = dir.ancestors().skip(1).find(|around| is_git_name(around));
+                let is_part = around.is_some_and(|around| !may_hold(around, dir));
+                known.insert(dir.to_path_buf(), !is_part && is_repository(dir, exists));
             }
             // The root itself may lie in a `.git`.
             known
@@ -69,14 +71,9 @@ impl RepositorySet {
         around.filter(|dir| self.nearest(dir) == Some(*dir)).or(Some(nearest))
     }
 
-    /// True for a file in a repository that no apply writes as a file: git carries what it means, or nobody does. New contents
-    /// of LFS are among them, although they are written: a row counts them, and their names prove what is in them.
-    pub fn is_carried_by_git(&self, path: &Path) -> bool {
-        let Some(dir) = self.common(path).filter(|dir| self.carried.contains(*dir)) else { return false };
-        let Ok(rel) = path.strip_prefix(dir) else { return false };
-        let class = placet_git::class_of(&GitName::from(rel));
-        matches!(class, GitFileClass::Carried | GitFileClass::NotCarried)
-            && (is_below_git(dir) || is_file_of_git(rel))
+    /// What happens to the repository at `dir`, if git applies it.
+    pub(super) fn fate(&self, dir: &Path) -> Option<DirectoryFate> {
+        self.carried.get(dir).copied()
     }
 
     /// True for what a list of changes counts and does not name, because rows say what it does to the repository: files that
@@ -88,7 +85,9 @@ impl RepositorySet {
         self.is_removed(path)
             || is_of_settings
             || !self.is_applied_by_name(path)
-                && (dir == path || is_below_git(dir) || self.is_carried_by_git(path))
+                && (dir == path
+                    || is_below_git(dir)
+                    || self.carried.contains_key(dir) && !is_foreign(dir, path))
     }
 
     /// True for a file in a repository that a change set removes.
@@ -99,7 +98,7 @@ impl RepositorySet {
     /// True for a file of a repository that runs or configures something.
     pub(crate) fn is_applied_by_name(&self, path: &Path) -> bool {
         let rel = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
-        rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
+        rel.is_some_and(|rel| class_of(&GitName::from(rel)) == GitFileClass::OfGit)
     }
 
     /// Every one of them, also inside another.
@@ -116,7 +115,7 @@ impl RepositorySet {
         RepositorySet { removed, ..self }
     }
 
-    pub(crate) fn with_carried(self, carried: BTreeSet<PathBuf>) -> RepositorySet {
+    pub(crate) fn with_carried(self, carried: BTreeMap<PathBuf, DirectoryFate>) -> RepositorySet {
         RepositorySet { carried, ..self }
     }
 
@@ -127,6 +126,17 @@ impl RepositorySet {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+}
+
+/// What happens to a repository that git applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DirectoryFate {
+    Created,
+    Changed,
+}
+
+fn is_foreign(git_dir: &Path, path: &Path) -> bool {
+    path.strip_prefix(git_dir).is_ok_and(|rel| class_of(&GitName::from(rel)) == GitFileClass::Foreign)
 }
 
 /// What lies in a `.git` and is not applied by its name is of git, or is not applied at all. A directory of a project may only

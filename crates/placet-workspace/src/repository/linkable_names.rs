@@ -4,7 +4,7 @@
 //! move a branch or change a setting. Such a name becomes a file of its own. Objects never change, and git itself makes
 //! links between the objects of two repositories.
 
-use super::git_files::is_file_of_git;
+use placet_git::{GitFileClass, GitName, class_of};
 use placet_permission::is_repository;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -54,5 +54,5 @@ impl<'a> LinkableNames<'a> {
 
 fn is_object(path: &Path) -> bool {
     let is_below = path.starts_with("objects") || path.starts_with("lfs/objects");
-    is_below && is_file_of_git(path)
+    is_below && class_of(&GitName::from(path)) != GitFileClass::OfGit
 }

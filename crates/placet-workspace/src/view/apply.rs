@@ -105,6 +105,7 @@ impl View {
         label: TransactionLabel,
     ) -> Result<ApplyOutcome, ApplyError> {
         let (set, classes) = shown.into_parts();
+        let (refs, choice) = self.split_single_refs(&set, choice);
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;
         if losses == LossPolicy::Refused
@@ -123,7 +124,8 @@ impl View {
             .collect();
         let special = chosen().find_map(|c| set.special_at(&c.path).filter(|_| has_special));
         let special = special.map(|c| (c.path.clone(), c.after.to_state()));
-        let (git, of_git) = self.repositories_to_apply((&set, &classes), &choice, &label.title)?;
+        let (mut git, of_git) = self.repositories_to_apply((&set, &classes), &choice, &label.title)?;
+        self.apply_single_refs((&set, &classes), &refs, &mut git)?;
         let is_file = |c: &&FileChange| !of_git.contains(&c.path);
         let raced: Vec<PathBuf> =
             chosen().filter(is_file).filter(|c| c.raced).map(|c| c.path.to_path_buf()).collect();

@@ -6,11 +6,12 @@
 use super::apply::LossPolicy;
 use super::decision_report::{DecisionReport, DiscardedChanges, LeftPending, changed_lines};
 use super::discards::{DiscardBackup, DiscardMoment};
-use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart};
+use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 use super::shown::ShownChanges;
 use super::stack::node_at;
 use super::{LayerKind, View};
 use crate::apply::ApplyError;
+use crate::changes::change_count::ChangeCount;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::{ChangeApproval, PermittedChanges};
 use crate::files::path_state::PathState;
@@ -41,8 +42,15 @@ impl ChangeDecision {
     /// The same, as a review of these changes decided: of a path that was reviewed, that is applied which the review accepts.
     #[must_use]
     pub fn with_review(mut self, reviewed: &ChangeDecision) -> ChangeDecision {
-        let discard = reviewed.discard.iter().filter(|(path, _)| self.apply.contains_key(*path));
-        self.discard.extend(discard.map(|(path, part)| (path.clone(), part.clone())));
+        let is_applied = |path: &Path| self.apply.keys().any(|applied| applied.starts_with(path));
+        // A ref has a name below its repository, and maybe no file there.
+        let is_ref = |path: &Path| {
+            repository_of(path).is_some_and(|git| path.starts_with(git.join("refs")) && is_applied(&git))
+        };
+        let is_meant = |path: &Path| self.apply.contains_key(path) || is_ref(path);
+        let discard = reviewed.discard.iter().filter(|(path, _)| is_meant(path));
+        let discard: Vec<_> = discard.collect();
+        self.discard.extend(discard.into_iter().map(|(path, part)| (path.clone(), part.clone())));
         self.apply.retain(|path, part| match reviewed.apply.get(path) {
             Some(accepted) => {
                 part.clone_from(accepted);
@@ -160,12 +168,22 @@ impl View {
         }
         // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
         let moment = DiscardMoment::before_now();
-        // After the apply, what was rejected would be a change of the person's own lines, and no conflict any more.
+        // After the apply, what was rejected would be a change of the person's own lines, and no conflict any more. A ref
+        // that is rejected is no part of its repository when that is applied.
         let is_side =
             |part: &SelectedPart| matches!(part, SelectedPart::Resolved(side) if side.content.is_some());
-        let mut first = None;
-        let now = if !discard.is_empty() && choice.values().any(is_side) {
-            first = Some(self.discard_now(now, &discard, moment));
+        let (refs, rest) = self.split_single_refs(now.set(), Cow::Borrowed(&discard));
+        let rest = (!refs.is_empty()).then(|| rest.into_owned());
+        let (early, discard) = match (choice.values().any(is_side), rest) {
+            (true, _) => (discard, ChangeSelection::new()),
+            (false, None) => (ChangeSelection::new(), discard),
+            (false, Some(rest)) => {
+                (discard.into_iter().filter(|(path, _)| !rest.contains_key(path)).collect(), rest)
+            }
+        };
+        let mut first: Option<io::Result<DiscardedChanges>> = None;
+        let now = if !early.is_empty() {
+            first = Some(self.discard_now(now, &early, moment));
             match self.shown_in_apply() {
                 Ok(now) => now,
                 Err(e) => return Ok(DecisionReport::failed(e)),
@@ -180,12 +198,16 @@ impl View {
         report.left = left;
         if report.applied.is_err() {
             self.put_back(first.as_ref());
-        } else if first.is_some() {
+        } else if discard.is_empty() {
             report.discarded = first;
-        } else if !discard.is_empty() {
+        } else {
             let rest = self.changes(LayerKind::Pending);
             let discarded = rest.and_then(|rest| self.discard_now(self.shown_as(rest), &discard, moment));
-            report.discarded = Some(discarded);
+            report.discarded =
+                Some(first.map_or(Ok(0), |first| first.map(|first| first.count.refs)).and_then(|refs| {
+                    discarded
+                        .map(|gone| DiscardedChanges { count: ChangeCount { refs, ..gone.count }, ..gone })
+                }));
         }
         Ok(report)
     }
@@ -198,9 +220,11 @@ impl View {
     ) -> io::Result<DiscardedChanges> {
         // Before the files are gone, whose texts say what was renamed.
         let renamed = self.renamed(now.set());
+        let refs = self.split_single_refs(now.set(), Cow::Borrowed(choice)).0.len();
         let backup = self.set_aside(choice, moment)?;
         let left = self.changes(LayerKind::Pending)?;
         let count = now.set().count_of(&renamed, |change| left.get(&change.path).is_none());
+        let count = ChangeCount { refs, ..count };
         Ok(DiscardedChanges { count, paths: now.set().len().saturating_sub(left.len()), backup })
     }
 

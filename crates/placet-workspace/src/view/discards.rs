@@ -22,6 +22,7 @@ use crate::history::damage::{DamageKind, DamagedPart, DamagedRecord, list_record
 use crate::hold_point;
 use placet_text::text::hunk;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -51,6 +52,9 @@ pub struct DiscardRecord {
     /// Paths that became pending in the same step, as bytes, and what they became: they were taken from another view.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     taken: Vec<(Vec<u8>, String)>,
+    /// Refs were discarded by themselves: the rest of their repositories is stored here and stayed pending.
+    #[serde(default)]
+    pub refs: usize,
     /// Something from another view took the place of what is stored here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_replacement: bool,
@@ -123,18 +127,24 @@ impl View {
         }
         self.claim()?;
         let set = self.changes(LayerKind::Pending)?;
-        let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
+        let (refs, choice) = &self.split_single_refs(&set, Cow::Borrowed(choice));
+        let mut all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
+        all.extend(refs.paths_around(&set));
+        let discard = || {
+            self.discard_single_refs(&set, refs)?;
+            if choice.is_empty() { Ok(()) } else { self.discard(choice) }
+        };
         let leaving = || set.changes.iter().filter(|change| all.contains(&change.path));
         if leaving().next().is_none() {
-            self.discard(choice)?;
+            discard()?;
             return Ok(DiscardBackup::Kept);
         }
         let bytes: u64 = leaving().map(|change| change.after.size()).sum();
         if bytes > MOST_BYTES {
-            self.discard(choice)?;
+            discard()?;
             return Ok(DiscardBackup::TooLarge);
         }
-        if all.len() >= MANY && all.len() == set.len() && self.is_all(&set, choice)? {
+        if refs.is_empty() && all.len() >= MANY && all.len() == set.len() && self.is_all(&set, choice)? {
             return self.move_all_aside(DiscardRecord { at, bytes, ..DiscardRecord::default() });
         }
         let stays = |change: &FileChange| {
@@ -143,9 +153,9 @@ impl View {
         };
         let stayed = leaving().filter_map(stays).collect();
         let leaving: Vec<&FileChange> = leaving().collect();
-        let kept =
-            self.store_discard(&leaving, DiscardRecord { at, bytes, stayed, ..DiscardRecord::default() })?;
-        if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
+        let record = DiscardRecord { at, bytes, stayed, refs: refs.len(), ..DiscardRecord::default() };
+        let kept = self.store_discard(&leaving, record)?;
+        if let Err(e) = fault("discard").and_then(|()| discard()) {
             // Nothing was discarded, and there is nothing to restore.
             drop(remove_shelf(&kept));
             return Err(e);
@@ -178,7 +188,7 @@ impl View {
         let DiscardMoment(at) = DiscardMoment::now();
         let kept = self.store_discard(
             leaving,
-            DiscardRecord { at, bytes, stayed, taken, number: 0, is_replacement: true },
+            DiscardRecord { at, bytes, stayed, taken, is_replacement: true, ..DiscardRecord::default() },
         )?;
         if let Err(e) = fault("discard").and_then(|()| self.replace_pending(all)) {
             drop(remove_shelf(&kept));
@@ -315,7 +325,7 @@ impl View {
                 None => (from, base, StagedEntry::Keep),
             });
         }
-        self.restore_repository_bases(&dir)?;
+        self.restore_repository_bases(&dir, discarded.refs > 0)?;
         self.replace_pending(entries)?;
         Ok(remove_shelf(&dir)?)
     }

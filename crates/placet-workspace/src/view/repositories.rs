@@ -17,7 +17,7 @@ use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::log_marks::LogMarks;
 use placet_permission::is_git_name;
 use rustix::fs::OFlags;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -85,7 +85,7 @@ impl View {
         let removed = removed.map(|change| change.path.clone()).collect();
         let carried = match shelf {
             LayerKind::Pending => self.carried_repositories(&repositories),
-            LayerKind::Scratch => BTreeSet::new(),
+            LayerKind::Scratch => BTreeMap::new(),
         };
         let repositories = repositories.clone().with_removed(removed).with_carried(carried);
         let configured = self.configured_files(shelf, changes);

@@ -8,7 +8,7 @@ use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, MergeOutlook, Review, ReviewBody, ReviewDecision, ReviewEnd,
-    ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files,
+    ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files, ref_file,
 };
 use crate::workspace::{
     ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, FileAttrs,
@@ -82,6 +82,9 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
                     let left_out = format!("{} more bytes of {name} are not shown", patch.left_out);
                     file.facts.extend((patch.left_out > 0).then_some(left_out));
                 }
+                let path = event.name.as_ref().map(|name| repository.path.join(name));
+                let path = path.filter(|path| event.kind.is_of_ref() && view.is_single_ref(set, path));
+                commits.extend(path.map(|path| ref_file(file, path, &row.line())));
             }
         }
         // Behind the repository, and behind those of another one in it.

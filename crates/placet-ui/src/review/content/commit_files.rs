@@ -2,12 +2,12 @@
 //! in: git has no half of a commit.
 
 use super::binary_section::binary_section;
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, WholeChange};
 use super::from_patch::{of_patch, whole_file};
 use super::index_patch::sections;
 use crate::review::state::Review;
 use placet_text::text::patch::{StripLevels, parse};
-use placet_text::text::sanitize;
+use placet_text::text::{sanitize, visible};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,25 @@ pub fn commit_files(
     sections(patch).into_iter().map(one).collect()
 }
 
+/// A ref that can be decided by itself, at its name below `owner`, the repository. Undecided, it goes with the repository.
+pub fn ref_file(owner: &ReviewFile, path: PathBuf, row: &str) -> ReviewFile {
+    let name = path.strip_prefix(&owner.path).unwrap_or(&path).to_path_buf();
+    let words = vec![row.trim().to_string(), "goes with the repository unless it is decided here".into()];
+    ReviewFile {
+        name: format!("{}/{}", owner.name.trim_end_matches('/'), visible::path_name(&name)),
+        paths: vec![path.as_path().into()],
+        path,
+        renamed: None,
+        letter: 'M',
+        facts: Vec::new(),
+        care: Vec::new(),
+        runs_later: None,
+        decided_with: Some(owner.path.clone()),
+        body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
+        key: blake3::hash(row.as_bytes()).to_hex().to_string(),
+    }
+}
+
 /// Says of a file that a program runs it later, where it is one of `runs_later`.
 pub(in crate::review) fn mark_runs_later(file: &mut ReviewFile, runs_later: &[(PathBuf, String)]) {
     let why = runs_later.iter().find(|(path, _)| *path == file.path).map(|(_, why)| sanitize::line(why));
@@ -60,7 +79,8 @@ impl Review {
 
     /// The file that decides this one: another for a file of a commit.
     pub(in crate::review) fn decider(&self, file: usize) -> usize {
-        let owner = self.files.get(file).and_then(|f| f.decided_with.as_ref());
+        let file_there = self.files.get(file).filter(|f| f.is_decided_elsewhere());
+        let owner = file_there.and_then(|f| f.decided_with.as_ref());
         owner.and_then(|owner| self.files.iter().position(|f| f.path == *owner)).unwrap_or(file)
     }
 
@@ -92,7 +112,7 @@ impl Review {
         };
         let mut out = Vec::new();
         for file in &self.files {
-            let Some(owner) = owner_of(file) else { continue };
+            let Some(owner) = owner_of(file).filter(|_| file.is_decided_elsewhere()) else { continue };
             // `.git/commit 1f3a2c7/x` is the file `x` next to `.git`.
             let Ok(below) = file.path.strip_prefix(&owner.path) else { continue };
             let mut names = below.iter();
@@ -183,5 +203,28 @@ mod tests {
         assert!(!decided(&mut review, 3, ReviewDecision::Accepted));
         decided(&mut review, 3, ReviewDecision::Rejected);
         assert!(!decided(&mut review, 0, ReviewDecision::Rejected));
+    }
+
+    /// A file of a commit has the mark of its repository; a ref has its own.
+    #[test]
+    fn a_ref_is_rejected_without_its_repository() {
+        let owner = ReviewFile {
+            name: ".git/".into(),
+            body: ReviewBody::Whole(WholeChange::default()),
+            ..refused_file(Path::new("/w/.git"), 'M', "")
+        };
+        let path = PathBuf::from("/w/.git/refs/heads/topic");
+        let one = ref_file(&owner, path.clone(), "  branch topic created at 1f3a2c7");
+        assert_eq!(one.name, ".git/refs/heads/topic");
+        let commit = commit_files(&owner, "commit 1f3a2c7", PATCH, &[]);
+        let mut review = Review::new("t", ReviewSubject::Pending, [vec![owner], commit, vec![one]].concat());
+        let at = review.files.iter().position(|file| file.path == path).unwrap();
+        review.window.cursor = review.rows.files.iter().find(|(file, _)| *file == at).unwrap().1;
+        review.handle(crate::review::ReviewAction::Reject);
+        assert_eq!((review.progress(), review.tally()), ((0, 1), (0, 1)));
+        review.window.cursor = review.rows.files.first().unwrap().1;
+        review.handle(crate::review::ReviewAction::Accept);
+        assert_eq!((review.progress(), review.tally()), ((1, 1), (1, 1)));
+        assert!(review.files[at].is_rejected_in_part());
     }
 }

@@ -37,7 +37,7 @@ pub struct ReviewFile {
     pub care: Vec<String>,
     /// Why the file runs later, if it does: such a file is accepted by itself and never with others.
     pub runs_later: Option<String>,
-    /// A file of a commit: the path of the repository that it is decided with.
+    /// A file of a commit, or a ref: the path of the repository that it is decided with, or goes with.
     pub decided_with: Option<PathBuf>,
     pub body: ReviewBody,
     /// A key for the decision about a change without lines: the same change has the same key.
@@ -385,6 +385,11 @@ impl ReviewFile {
         matches!(&self.body, ReviewBody::Whole(whole) if whole.is_explained)
     }
 
+    /// True for a file of a commit, which has the mark of its repository. A ref has paths, and so a mark of its own.
+    pub fn is_decided_elsewhere(&self) -> bool {
+        self.decided_with.is_some() && self.paths.is_empty()
+    }
+
     /// How many things there are to decide.
     pub fn units(&self) -> usize {
         match &self.body {
@@ -427,7 +432,7 @@ impl ReviewFile {
 
     pub fn is_rejected_in_part(&self) -> bool {
         match &self.body {
-            _ if self.decided_with.is_some() => false,
+            _ if self.is_decided_elsewhere() => false,
             ReviewBody::Lines(lines) => {
                 lines.hunks.iter().any(|h| h.marks.contains(&ReviewDecision::Rejected))
             }
@@ -447,7 +452,7 @@ impl ReviewFile {
     /// The result of the decisions: what is applied, and what stays pending after that.
     pub fn verdict(&self) -> (AppliedPart, PendingPart) {
         let lines = match &self.body {
-            _ if self.decided_with.is_some() => return (AppliedPart::Nothing, PendingPart::AsItIs),
+            _ if self.is_decided_elsewhere() => return (AppliedPart::Nothing, PendingPart::AsItIs),
             ReviewBody::Whole(whole) => {
                 return match whole.mark {
                     ReviewDecision::Open => (AppliedPart::Nothing, PendingPart::AsItIs),

@@ -79,6 +79,8 @@ pub(in crate::review) fn is_of_operation(
 pub(in crate::review) fn has_no_words(set: &ChangeSet, change: &FileChange) -> bool {
     let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
     let repositories = &set.repositories;
-    let is_of_git = || repositories.is_carried_by_git(&change.path) || repositories.is_removed(&change.path);
-    is_directory(&change.before) && is_directory(&change.after) || change.is_between_files() && is_of_git()
+    let is_of_git = || repositories.is_carried_by_git(change) || repositories.is_removed(&change.path);
+    // A content of LFS is named by its hash, which is proved.
+    is_directory(&change.before) && is_directory(&change.after)
+        || change.is_between_files() && (is_of_git() || repositories.is_lfs_content(change))
 }

@@ -209,7 +209,7 @@ fn together(
     let is_folded = |c: &FileChange| is_of_operation(set, c, objects);
     let has_words = |change: &FileChange| !has_no_words(set, change) && !is_folded(change);
     // What git carries is in the rows of commits, refs and index, and is no file of anybody's.
-    let is_carried = |c: &FileChange| set.repositories.is_carried_by_git(&c.path);
+    let is_carried = |c: &FileChange| set.repositories.is_carried_by_git(c);
     let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c) && !is_carried(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =

@@ -215,7 +215,7 @@ impl Review {
     /// How many units are accepted and how many rejected; a mixed unit counts in both.
     pub fn tally(&self) -> (usize, usize) {
         let mut out = (0, 0);
-        for file in self.files.iter().filter(|file| file.decided_with.is_none()) {
+        for file in self.files.iter().filter(|file| !file.is_decided_elsewhere()) {
             let mut count = |marks: &[ReviewDecision]| {
                 out.0 += usize::from(marks.contains(&ReviewDecision::Accepted));
                 out.1 += usize::from(marks.contains(&ReviewDecision::Rejected));
@@ -237,7 +237,7 @@ impl Review {
             }
             ReviewBody::Whole(whole) => (usize::from(is_rejected(&[whole.mark])), 1),
         };
-        let decided = self.files.iter().filter(|file| file.decided_with.is_none());
+        let decided = self.files.iter().filter(|file| !file.is_decided_elsewhere());
         let counted = decided.map(|file| (file.path.clone(), of_file(file)));
         counted.filter(|(_, (rejected, _))| *rejected > 0).collect()
     }
@@ -250,7 +250,7 @@ impl Review {
     /// How many hunks have a mark, and in how many files.
     pub fn counted(&self, mark: ReviewDecision) -> (usize, usize) {
         let (mut hunks, mut files) = (0, 0);
-        for file in self.files.iter().filter(|file| file.decided_with.is_none()) {
+        for file in self.files.iter().filter(|file| !file.is_decided_elsewhere()) {
             let own = match &file.body {
                 ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
                 ReviewBody::Whole(whole) => usize::from(whole.mark == mark && whole.refused.is_none()),

@@ -112,7 +112,7 @@ impl View {
         self.record_base(git_dir, is_known.then_some(state))
     }
 
-    fn record_base(
+    pub(super) fn record_base(
         &self,
         git_dir: &Path,
         state: Option<RepositoryState>,
@@ -142,9 +142,14 @@ impl View {
         copy_bases(&self.git_storage(), &to.join("git"))
     }
 
-    /// Brings them back with the changes.
-    pub(in crate::view) fn restore_repository_bases(&self, from: &Path) -> io::Result<()> {
-        copy_bases(&from.join("git"), &self.git_storage())
+    /// Brings them back with the changes. With refs that were discarded, they take the place of those that are there.
+    pub(in crate::view) fn restore_repository_bases(&self, from: &Path, has_refs: bool) -> io::Result<()> {
+        let kept = from.join("git");
+        for entry in std::fs::read_dir(&kept).into_iter().flatten().flatten().filter(|_| has_refs) {
+            drop(std::fs::remove_file(self.git_storage().join(entry.file_name()).join(STATE)));
+        }
+        self.0.repositories.known().clear();
+        copy_bases(&kept, &self.git_storage())
     }
 
     /// Forgets the bases of repositories in which nothing is pending any more.

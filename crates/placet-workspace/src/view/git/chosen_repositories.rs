@@ -1,9 +1,7 @@
 //! Which repositories an apply changes, and which of the chosen paths git applies.
 
 use super::super::{ChangeSelection, View};
-use super::directories::DirectoryFate;
 use super::git_words;
-use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::repository_undo::{fresh_record, staged_at};
 use super::waiting::Conflict;
@@ -11,7 +9,7 @@ use crate::apply::{ApplyError, AskedRepository, RepositoryTransaction, Repositor
 use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::ChangeClasses;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind};
-use crate::repository::{GitEvent, GitEventKind};
+use crate::repository::{DirectoryFate, GitEvent, GitEventKind};
 use placet_git::{GitName, Selection, WaitingGroup};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,11 +26,9 @@ impl View {
         let mut transaction = RepositoryTransaction::titled(title);
         let mut of_git: BTreeSet<Arc<Path>> = BTreeSet::new();
         let mut repositories = None;
-        for dir in set.repositories.all() {
-            let contents = set.changes.iter().filter(|change| lfs::is_new_content(dir, change));
-            for content in contents.filter(|content| choice.contains_key(&content.path)) {
-                self.prove_content(&content.path)?;
-            }
+        let contents = set.changes.iter().filter(|change| set.repositories.is_lfs_content(change));
+        for content in contents.filter(|content| choice.contains_key(&content.path)) {
+            self.prove_content(&content.path)?;
         }
         for directory in self.git_directories(set) {
             let own = set.changes.iter().filter(|change| directory.has(set, change));

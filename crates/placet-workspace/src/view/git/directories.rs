@@ -2,23 +2,17 @@
 
 use super::super::View;
 use super::layer_source::LayerSource;
-use super::lfs;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::sparse::read_small_at;
-use crate::repository::{RepositorySet, flat, is_below_git, is_file_of_git, is_linked_worktree, settings};
-use placet_git::{GitFileClass, GitName, ObjectId, RepositorySource, class_of, limit};
+use crate::repository::{
+    DirectoryFate, RepositoryFile, RepositorySet, flat, is_below_git, is_linked_worktree, settings,
+};
+use placet_git::{ObjectId, RepositorySource, limit};
 use placet_permission::is_git_name;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// What happens to a git directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DirectoryFate {
-    Created,
-    Changed,
-}
 
 /// A git directory with changes that git applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,41 +90,29 @@ fn module_place(git_dir: &Path) -> Option<PathBuf> {
     Some(place)
 }
 
-/// True for a file that runs or configures something: it is applied by itself, where a person approves it by its name.
-pub(crate) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
-    let Ok(rel) = path.strip_prefix(git_dir) else { return false };
-    class_of(&GitName::from(rel)) == GitFileClass::OfGit
-}
-
 impl GitDirectory {
     /// True where git applies the change, or nobody does: no byte of the file is applied.
     pub(super) fn has(&self, set: &ChangeSet, change: &FileChange) -> bool {
         if set.repositories.common(&change.path) != Some(&self.path) {
             return false;
         }
-        let is_named = |path: &Path| is_named_file(&self.path, path);
-        // A directory that comes for such a file comes as one.
-        let is_place = |change: &FileChange| {
-            change
-                .path
-                .strip_prefix(&self.path)
-                .is_ok_and(|rel| rel.iter().count() <= 2 && rel != Path::new("objects"))
-                && change.after.is_directory()
-                && set.below(&change.path).iter().any(|path| is_named(path))
+        let is_by_itself = |change: &FileChange| {
+            matches!(self.file(change), RepositoryFile::Named | RepositoryFile::LfsContent)
         };
-        let is_by_name = |change: &FileChange| {
-            is_named(&change.path) || is_place(change) || lfs::is_for_contents(&self.path, set, change)
-        };
-        if self.fate == DirectoryFate::Changed && is_by_name(change) {
-            return false;
+        if change.before.is_directory() || change.after.is_directory() {
+            // A directory that comes for such a file comes as one.
+            let rel = change.path.strip_prefix(&self.path).unwrap_or(Path::new(""));
+            let is_place = change.after.is_directory()
+                && rel != Path::new("objects")
+                && (rel.iter().count() <= 2 || rel.starts_with("lfs"));
+            let below = || set.below(&change.path).into_iter().filter_map(|path| set.get(&path));
+            return !(is_place && below().any(is_by_itself));
         }
-        // A directory of a project may only look like a bare repository: its own files are files.
-        let Ok(rel) = change.path.strip_prefix(&self.path) else { return false };
-        is_below_git(&self.path)
-            || change.before.is_directory()
-            || change.after.is_directory()
-            || is_file_of_git(rel)
-            || class_of(&GitName::from(rel)) != GitFileClass::NotCarried
+        !is_by_itself(change) && self.file(change) != RepositoryFile::OfProject
+    }
+
+    fn file(&self, change: &FileChange) -> RepositoryFile {
+        RepositoryFile::of(&self.path, self.fate, change)
     }
 }
 
@@ -151,9 +133,12 @@ impl View {
     }
 
     /// The repositories whose pending changes git carries.
-    pub(in crate::view) fn carried_repositories(&self, repositories: &RepositorySet) -> BTreeSet<PathBuf> {
+    pub(in crate::view) fn carried_repositories(
+        &self,
+        repositories: &RepositorySet,
+    ) -> BTreeMap<PathBuf, DirectoryFate> {
         let dirs = repositories.all().filter(|dir| !is_linked_worktree(dir) && self.locate(dir).is_some());
-        dirs.filter(|dir| self.fate_of_directory(dir).is_some()).map(Path::to_path_buf).collect()
+        dirs.filter_map(|dir| Some((dir.to_path_buf(), self.fate_of_directory(dir)?))).collect()
     }
 
     /// The git directories whose changes are not applied as files. The outer ones come first.

@@ -13,36 +13,12 @@ use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// `lfs/objects/ab/cd/abcd...`, relative to the git directory.
-fn is_content_name(rel: &Path) -> bool {
-    let names: Option<Vec<&str>> = rel.iter().map(|name| name.to_str()).collect();
-    let Some(["lfs", "objects", a, b, hash]) = names.as_deref() else { return false };
-    let is_hex = hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    hash.len() == 64 && is_hex && hash.get(..2) == Some(a) && hash.get(2..4) == Some(b)
-}
-
-/// A content that the agent added to the repository at `git_dir`. One that is changed or removed is not applied.
-pub(super) fn is_new_content(git_dir: &Path, change: &FileChange) -> bool {
-    let rel = change.path.strip_prefix(git_dir);
-    change.before.is_absent() && change.after.is_file() && rel.is_ok_and(is_content_name)
-}
-
-/// The same, and a new directory for one.
-pub(super) fn is_for_contents(git_dir: &Path, set: &ChangeSet, change: &FileChange) -> bool {
-    let is_place = || {
-        let is_below = change.path.strip_prefix(git_dir).is_ok_and(|rel| rel.starts_with("lfs"));
-        let contents = || set.below(&change.path).into_iter().filter_map(|path| set.get(&path));
-        is_below
-            && change.before.is_absent()
-            && change.after.is_directory()
-            && contents().any(|content| is_new_content(git_dir, content))
-    };
-    is_new_content(git_dir, change) || is_place()
-}
-
 /// One row for all contents of a repository that is there.
 pub(super) fn event(set: &ChangeSet, git_dir: &Path) -> Option<GitEvent> {
-    let contents = set.changes.iter().filter(|change| is_new_content(git_dir, change));
+    let is_content = |change: &&FileChange| {
+        set.repositories.common(&change.path) == Some(git_dir) && set.repositories.is_lfs_content(change)
+    };
+    let contents = set.changes.iter().filter(is_content);
     let (files, bytes) = contents.fold((0, 0), |(files, bytes), one| (files + 1, bytes + one.after.size()));
     let text = format!("LFS: {}, {}", count::of(files, "content"), human_size::of(bytes));
     (files > 0).then(|| GitEvent::new(GitEventKind::LfsContents, text))
@@ -82,26 +58,5 @@ impl View {
             let _ = write!(text, "{byte:02x}");
         }
         Ok(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_content_has_its_hash_in_its_name_twice() {
-        let hash = format!("ab12{}", "c".repeat(60));
-        let names = [
-            (format!("lfs/objects/ab/12/{hash}"), true),
-            (format!("lfs/objects/ab/13/{hash}"), false),
-            (format!("lfs/objects/ab/12/{}", hash.to_uppercase()), false),
-            (format!("lfs/objects/ab/12/{hash}0"), false),
-            (format!("lfs/tmp/{hash}"), false),
-            ("lfs/objects/ab/12/x.py".into(), false),
-        ];
-        for (name, want) in names {
-            assert_eq!(is_content_name(Path::new(&name)), want, "{name}");
-        }
     }
 }

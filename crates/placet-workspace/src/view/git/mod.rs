@@ -20,6 +20,7 @@ mod pending_repository;
 mod read_repository;
 mod repository_memo;
 mod repository_undo;
+mod single_refs;
 mod staged_only;
 mod waiting;
 

@@ -2,13 +2,13 @@
 
 use super::super::{LayerKind, View};
 use super::binary_sizes::with_binary_sizes;
-use super::directories::{DirectoryFate, GitDirectory};
+use super::directories::GitDirectory;
 use super::layer_source::LayerSource;
 use super::pending_repository::{GitNotConfined, GitRunnerStart, PendingContent, PendingRepository};
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::state_of;
 use crate::hash::Hash;
-use crate::repository::flat;
+use crate::repository::{DirectoryFate, flat};
 use placet_git::{
     GitError, GitName, GitRunner, NewRepository, ObjectFact, ObjectId, PlainSource, QuestionSides,
     RepositoryQuestion, RepositoryRows,
