@@ -37,12 +37,6 @@ pub enum GitEventKind {
 }
 
 impl GitEventKind {
-    /// True for a row of one ref.
-    pub fn is_of_ref(self) -> bool {
-        use GitEventKind as K;
-        matches!(self, K::RefCreated | K::RefDeleted | K::RefMoved | K::RefSymbolic)
-    }
-
     /// For programs.
     pub fn word(self) -> &'static str {
         match self {

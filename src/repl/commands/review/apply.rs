@@ -11,9 +11,9 @@ use crate::ui::review::{
     ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files, ref_file,
 };
 use crate::workspace::{
-    ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, FileAttrs,
-    FileChange, FoundConflicts, LargeLoss, MovedChanges, PathState, ResolvedPart, SelectedPart, ShownChanges,
-    TransactionLabel, View, Workspace,
+    ApplyError, ChangeApproval, ChangeDecision, ChangeKind, ChangeSelection, ChangeSet, DecisionReport,
+    FileAttrs, FileChange, FoundConflicts, GitEventKind, LargeLoss, MovedChanges, PathState, ResolvedPart,
+    SelectedPart, ShownChanges, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
         let name = |path: &Path| visible::path_name(&workspace.shortened(path));
         let Some(at) = files.iter().position(|file| file.path == outermost) else { continue };
         let rows = repository.rows(outermost, &name);
-        let mut commits = Vec::new();
+        let (mut commits, mut refs) = (Vec::new(), Vec::new());
         if let Some(file) = files.get_mut(at) {
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
@@ -83,10 +83,12 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
                     file.facts.extend((patch.left_out > 0).then_some(left_out));
                 }
                 let path = event.name.as_ref().map(|name| repository.path.join(name));
-                let path = path.filter(|path| event.kind.is_of_ref() && view.is_single_ref(set, path));
-                commits.extend(path.map(|path| ref_file(file, path, &row.line())));
+                let one = path.zip(kind_of_ref(event.kind)).filter(|(path, _)| view.is_single_ref(set, path));
+                refs.extend(one.map(|(path, kind)| ref_file(file, path, kind, &row.line())));
             }
         }
+        refs.sort_by(|one: &ReviewFile, other| one.path.cmp(&other.path));
+        commits.extend(refs);
         // Behind the repository, and behind those of another one in it.
         let is_commit = |file: &&ReviewFile| file.decided_with.is_some() && !file.is_explained();
         let after = files.iter().skip(at + 1).take_while(is_commit).count();
@@ -102,6 +104,16 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
     (review.task.count, review.task.line_counts) =
         (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
     Some(review)
+}
+
+/// What a row about one ref says of it.
+fn kind_of_ref(kind: GitEventKind) -> Option<ChangeKind> {
+    match kind {
+        GitEventKind::RefCreated => Some(ChangeKind::Created),
+        GitEventKind::RefDeleted => Some(ChangeKind::Deleted),
+        GitEventKind::RefMoved | GitEventKind::RefSymbolic => Some(ChangeKind::Modified),
+        _ => None,
+    }
 }
 
 /// Says where the workspace has something else now than the agent changed, and lets the person choose where both cannot be

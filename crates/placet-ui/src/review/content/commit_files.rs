@@ -8,6 +8,7 @@ use super::index_patch::sections;
 use crate::review::state::Review;
 use placet_text::text::patch::{StripLevels, parse};
 use placet_text::text::{sanitize, visible};
+use placet_workspace::ChangeKind;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub fn commit_files(
 }
 
 /// A ref that can be decided by itself, at its name below `owner`, the repository. Undecided, it goes with the repository.
-pub fn ref_file(owner: &ReviewFile, path: PathBuf, row: &str) -> ReviewFile {
+pub fn ref_file(owner: &ReviewFile, path: PathBuf, kind: ChangeKind, row: &str) -> ReviewFile {
     let name = path.strip_prefix(&owner.path).unwrap_or(&path).to_path_buf();
     let words = vec![row.trim().to_string(), "goes with the repository unless it is decided here".into()];
     ReviewFile {
@@ -49,7 +50,7 @@ pub fn ref_file(owner: &ReviewFile, path: PathBuf, row: &str) -> ReviewFile {
         paths: vec![path.as_path().into()],
         path,
         renamed: None,
-        letter: 'M',
+        letter: kind.letter(),
         facts: Vec::new(),
         care: Vec::new(),
         runs_later: None,
@@ -214,7 +215,7 @@ mod tests {
             ..refused_file(Path::new("/w/.git"), 'M', "")
         };
         let path = PathBuf::from("/w/.git/refs/heads/topic");
-        let one = ref_file(&owner, path.clone(), "  branch topic created at 1f3a2c7");
+        let one = ref_file(&owner, path.clone(), ChangeKind::Created, "  branch topic created at 1f3a2c7");
         assert_eq!(one.name, ".git/refs/heads/topic");
         let commit = commit_files(&owner, "commit 1f3a2c7", PATCH, &[]);
         let mut review = Review::new("t", ReviewSubject::Pending, [vec![owner], commit, vec![one]].concat());
@@ -226,5 +227,9 @@ mod tests {
         review.handle(crate::review::ReviewAction::Accept);
         assert_eq!((review.progress(), review.tally()), ((1, 1), (1, 1)));
         assert!(review.files[at].is_rejected_in_part());
+        assert_eq!(review.counted(ReviewDecision::Rejected), (1, 1));
+        review.handle(crate::review::ReviewAction::Undo);
+        review.handle(crate::review::ReviewAction::Undo);
+        assert_eq!((review.tally(), review.counted(ReviewDecision::Open)), ((0, 0), (1, 1)));
     }
 }

@@ -250,7 +250,12 @@ impl Review {
     /// How many hunks have a mark, and in how many files.
     pub fn counted(&self, mark: ReviewDecision) -> (usize, usize) {
         let (mut hunks, mut files) = (0, 0);
-        for file in self.files.iter().filter(|file| !file.is_decided_elsewhere()) {
+        // An undecided ref goes with its repository.
+        let is_own = |file: &&ReviewFile| match mark {
+            ReviewDecision::Open => file.decided_with.is_none(),
+            _ => !file.is_decided_elsewhere(),
+        };
+        for file in self.files.iter().filter(is_own) {
             let own = match &file.body {
                 ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
                 ReviewBody::Whole(whole) => usize::from(whole.mark == mark && whole.refused.is_none()),
