@@ -52,7 +52,7 @@ pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .reading("path")
         .whole()
         .failing(|args, _, s, error| {
-            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+            failure("searching path", args.path.as_deref().unwrap_or(s.start()), s, error)
         });
     if surface.is_newer() { tool.build() } else { tool.without("max_count").build() }
 }

@@ -93,7 +93,7 @@ pub(super) fn glob(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .reading("path")
         .whole()
         .failing(|args, _, s, error| {
-            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+            failure("globbing path", args.path.as_deref().unwrap_or(s.start()), s, error)
         })
         .build()
 }
