@@ -33,6 +33,10 @@ use tokio::time::{Instant, interval_at};
 /// minute.
 const PROGRESS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
 
+/// Said of a call in write mode whose changes were not applied.
+const WAITS: &str =
+    "[pending: what this call changed is not in the workspace yet; a person applies it with `placet apply`]";
+
 /// Why the server ended before its client did.
 #[derive(Debug, Error)]
 pub enum McpServerError {
@@ -202,18 +206,29 @@ impl ServerHandler for McpServer {
             reply: ApprovalReply::Nobody,
             cancel: context.ct.clone(),
         };
+        let mut waits = false;
         let result = if alone {
             let _alone = self.order.write().await;
             // No other call writes now: the name reaches only this call's transactions.
-            if let Some(view) = self.env.workspace.view() {
+            let view = self.env.workspace.view();
+            let held = view.is_some_and(|view| {
                 view.begin_single_call(number, format!("placet mcp serve: {name}"));
+                std::mem::take(&mut view.turn().held)
+            });
+            let result = McpServer::reporting(single, &name, &context).await;
+            if let Some(view) = view {
+                let mut turn = view.turn();
+                waits = turn.held && self.mode().0 == Mode::Write;
+                turn.held |= held;
             }
-            McpServer::reporting(single, &name, &context).await
+            result
         } else {
             let _together = self.order.read().await;
             McpServer::reporting(single, &name, &context).await
         };
-        let content = result.parts.iter().map(content).collect();
+        // The answers of tools say what they wrote, and not where it is.
+        let waits = waits.then(|| ContentBlock::text(WAITS));
+        let content = result.parts.iter().map(content).chain(waits).collect();
         let answer = match result.outcome {
             CallOutcome::Done => CallToolResult::success(content),
             _ => CallToolResult::error(content),

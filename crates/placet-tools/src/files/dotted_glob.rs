@@ -3,7 +3,7 @@
 //! The glob library matches whole paths and knows no rule about dots, so each segment is a glob of its own. `**` stands for
 //! any number of names without a dot.
 
-use globset::{GlobBuilder, GlobMatcher};
+use placet_text::text::NameGlob;
 use std::path::Path;
 
 /// More alternatives than this are not expanded from braces.
@@ -15,7 +15,7 @@ pub(super) struct DottedGlob(Vec<Vec<Segment>>);
 #[derive(Clone, Debug)]
 enum Segment {
     Any,
-    Name { matcher: GlobMatcher, begins_with_dot: bool },
+    Name { matcher: NameGlob, begins_with_dot: bool },
 }
 
 impl DottedGlob {
@@ -24,10 +24,9 @@ impl DottedGlob {
         let segment = |text: &str| match text {
             "**" => Some(Segment::Any),
             _ => {
-                let glob =
-                    GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build().ok()?;
+                let matcher = NameGlob::of_path(text).ok()?;
                 let begins_with_dot = text.starts_with('.') || text.starts_with("\\.");
-                Some(Segment::Name { matcher: glob.compile_matcher(), begins_with_dot })
+                Some(Segment::Name { matcher, begins_with_dot })
             }
         };
         let alternatives = expanded(pattern)?;
