@@ -211,7 +211,8 @@ fn answers_in_json_name_files_that_are_there() {
             let bench = Bench::of(set);
             let said = match tool {
                 "" => {
-                    let operation = json!({"sBase": "app", "sPath": name, "sMode": "overwrite", "sContent": "x"});
+                    let operation =
+                        json!({"sBase": "app", "sPath": name, "sMode": "overwrite", "sContent": "x"});
                     bench.call("agent_prompt", json!({"aOperations": [operation]})).done()
                 }
                 tool => bench.call(tool, json!({"path": name, "content": "x"})).done(),

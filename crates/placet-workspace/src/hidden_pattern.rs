@@ -9,7 +9,7 @@ pub(super) enum HiddenPattern {
     /// every path of every walk is asked about.
     Below(PathBuf),
     Glob {
-        glob: NameGlob,
+        glob: Box<NameGlob>,
         anywhere: bool,
     },
 }

@@ -284,7 +284,7 @@ impl Workspace {
             }
             let glob = NameGlob::of_path(raw)
                 .map_err(|e| WorkspaceError::Glob { glob: raw.clone(), reason: e.kind().to_string() })?;
-            hidden.push(HiddenPattern::Glob { glob, anywhere: !raw.contains('/') });
+            hidden.push(HiddenPattern::Glob { glob: Box::new(glob), anywhere: !raw.contains('/') });
         }
         *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
         self.0.index.lock().unwrap_or_else(PoisonError::into_inner).forget();

@@ -15,7 +15,7 @@ pub(super) struct DottedGlob(Vec<Vec<Segment>>);
 #[derive(Clone, Debug)]
 enum Segment {
     Any,
-    Name { matcher: NameGlob, begins_with_dot: bool },
+    Name { matcher: Box<NameGlob>, begins_with_dot: bool },
 }
 
 impl DottedGlob {
@@ -24,7 +24,7 @@ impl DottedGlob {
         let segment = |text: &str| match text {
             "**" => Some(Segment::Any),
             _ => {
-                let matcher = NameGlob::of_path(text).ok()?;
+                let matcher = Box::new(NameGlob::of_path(text).ok()?);
                 let begins_with_dot = text.starts_with('.') || text.starts_with("\\.");
                 Some(Segment::Name { matcher, begins_with_dot })
             }

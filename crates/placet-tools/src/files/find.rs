@@ -11,6 +11,7 @@ use crate::{
 };
 use placet_permission::{Access, Permit};
 use placet_text::conversation::ToolSpec;
+use placet_text::text::NameGlob;
 use placet_workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, WalkEntry, WalkEntryKind, WalkFilter,
 };
