@@ -285,7 +285,7 @@ impl App {
                 max_output: answerer.max_output,
             },
             system: self.system_prompt(),
-            registry: Arc::clone(&self.registry),
+            registry: Arc::new(self.registry.for_conversation()),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, (&name, &ProgramAccess::default()))),
             policy: Arc::clone(&self.policy),
             limits: AgentLimits {

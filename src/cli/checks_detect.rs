@@ -8,7 +8,7 @@ use super::command_line::options::Options;
 use super::report::{self, CliError, UNDO, print, warn};
 use super::startup::start;
 use super::{review, settings_file};
-use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
+use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, SingleCall, TurnDecision};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::checks::proposed_addition;
@@ -109,9 +109,9 @@ impl<'a> CheckProposal<'a> {
             entry_point: EntryPoint::CommandLine,
         };
         let (registry, policy) = (Arc::clone(&app.registry), Arc::clone(&app.policy));
-        let running =
-            call_once(registry, env, policy, origin, call, ApprovalReply::Nobody, CancellationToken::new());
-        let result = start::runtime()?.block_on(running);
+        let (reply, cancel) = (ApprovalReply::Nobody, CancellationToken::new());
+        let single = SingleCall { registry, env, policy, origin, call, reply, cancel };
+        let (result, _) = start::runtime()?.block_on(single.run(warn));
         if result.outcome != CallOutcome::Done {
             let words: Vec<_> = result.parts.iter().filter_map(crate::conversation::Part::words).collect();
             let failed = CliError::new(words.join("\n").trim_end().to_string());

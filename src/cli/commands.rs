@@ -14,7 +14,7 @@ use super::{
     audit, checks, doctor, import, mcp, metrics, permission, provider, review, session, setup, theme, tour,
     usage,
 };
-use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
+use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, SingleCall};
 use crate::app::{self, IncludeProject};
 use crate::config::{ProjectSettings, SettingKey, SettingKind};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
@@ -151,20 +151,20 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
             if let Some(view) = workspace.view() {
                 view.begin_single_call(0, title);
             }
-            let running = call_once(
-                Arc::clone(&app.registry),
+            let single = SingleCall {
+                registry: Arc::clone(&app.registry),
                 env,
-                Arc::clone(&app.policy),
-                CallOrigin {
+                policy: Arc::clone(&app.policy),
+                origin: CallOrigin {
                     interceptors: Arc::clone(&app.gate),
                     session: None,
                     entry_point: EntryPoint::CommandLine,
                 },
                 call,
-                ApprovalReply::Nobody,
-                CancellationToken::new(),
-            );
-            let result = start::runtime()?.block_on(running);
+                reply: ApprovalReply::Nobody,
+                cancel: CancellationToken::new(),
+            };
+            let (result, _) = start::runtime()?.block_on(single.run(warn));
             let code = print_result(&result.parts, result.outcome)?;
             Ok(pending::after(&workspace, code))
         }

@@ -3,7 +3,7 @@
 //! command line in it, or a call of a server, runs only if the rules allow it.
 
 use super::report::{self, CliError, warn};
-use crate::agent::{Agent, ApprovalReply, call_with_summary, command_output, command_parts, skill_parts};
+use crate::agent::{Agent, ApprovalReply, SingleCall, command_output, command_parts, skill_parts};
 use crate::app::App;
 use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Part, ToolCall};
 use crate::guidance::{CommandFile, CommandPiece, Skill};
@@ -219,8 +219,9 @@ fn call(
         ToolCall { id: CallId::new("custom-command"), name: tool.into(), input: CallInput::Object(input) };
     let (registry, env) = (Arc::new(app.registry.for_person()), Arc::clone(agent.env()));
     let (policy, origin) = (Arc::clone(&app.policy), agent.call_origin());
-    let running = call_with_summary(registry, env, policy, origin, call, ApprovalReply::Nobody, stop.clone());
-    runtime.block_on(running)
+    let (reply, cancel) = (ApprovalReply::Nobody, stop.clone());
+    let single = SingleCall { registry, env, policy, origin, call, reply, cancel };
+    runtime.block_on(single.run(warn))
 }
 
 /// What the rules do not allow.

@@ -7,7 +7,7 @@ use super::message::custom_prompt::CustomPrompt;
 use super::output::{ShellOutput, is_interactive};
 use super::prompt::UnfinishedLine;
 use super::user_context::UserContext;
-use crate::agent::{Agent, AppliedOverview, ApplyQuestionPlace, ApprovalReply, TurnStart, call_with_summary};
+use crate::agent::{Agent, AppliedOverview, ApplyQuestionPlace, ApprovalReply, SingleCall, TurnStart};
 use crate::audit::AuditKind;
 use crate::config::AppliedSetting;
 use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
@@ -279,10 +279,11 @@ impl CommandContext<'_> {
         let call = ToolCall { id: CallId::new(id), name: tool.into(), input: CallInput::Object(input) };
         let (registry, env) = (Arc::new(self.app.tools.registry.for_person()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy);
-        let stop = CancellationToken::new();
+        let cancel = CancellationToken::new();
         let (origin, runtime) = (agent.call_origin(), self.runtime);
-        (self.on_turn)(Some(stop.clone()));
-        let calling = call_with_summary(registry, env, policy, origin, call, reply, stop);
+        (self.on_turn)(Some(cancel.clone()));
+        let single = SingleCall { registry, env, policy, origin, call, reply, cancel };
+        let calling = single.run(|words| self.output.note(words));
         let answer = term::with_interrupt_key(|| runtime.block_on(calling));
         (self.on_turn)(None);
         answer

@@ -337,13 +337,13 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
             let policy =
                 placet::permission::Policy::new(talk.mode.clone(), Vec::new(), vec![talk.root.clone()]);
             let policy = std::sync::Arc::new(std::sync::Mutex::new(policy));
-            let (env, visit) = (std::sync::Arc::clone(agent.env()), agent.call_origin());
+            let (env, origin) = (std::sync::Arc::clone(agent.env()), agent.call_origin());
             let registry = std::sync::Arc::clone(&talk.registry);
             let reply = placet::agent::ApprovalReply::Nobody;
-            let read =
-                placet::agent::call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
+            let cancel = CancellationToken::new();
+            let single = placet::agent::SingleCall { registry, env, policy, origin, call, reply, cancel };
             parts.push(placet::conversation::Note::AttachedFile { path: "a.txt".into() }.into());
-            parts.extend(read.await.parts);
+            parts.extend(single.run(|_| ()).await.0.parts);
         } else {
             talk.server.push(Reply::anthropic(&[Say::Call("r", "read_file", r#"{"path":"a.txt"}"#)]));
         }

@@ -145,8 +145,10 @@ fn every_command_that_waits_for_the_apply_of_another_placet_names_it() {
     place.run(["--mode", "write", "-p", "create a.txt with \"a\""]).code(0);
     let journals = place.state_dir().join("journal");
     let journal = std::fs::read_dir(journals).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
-    let commands: [&[&str]; 5] = [
+    let call = r#"{"path": "e.txt", "content": "e"}"#;
+    let commands: [&[&str]; 6] = [
         &["--mode", "write", "-p", "create b.txt with \"b\""],
+        &["--mode", "write", "tool", "call", "write_file", call],
         &["run", "--apply", "--", "touch", "c.txt"],
         &["undo"],
         &["redo"],
@@ -166,6 +168,6 @@ fn every_command_that_waits_for_the_apply_of_another_placet_names_it() {
         assert_eq!(out.stderr.matches("waiting for another placet").count(), 1, "{command:?} {out:#?}");
     }
     let left: Vec<bool> =
-        ["a", "b", "c", "d"].map(|name| place.tree.join(format!("{name}.txt")).exists()).to_vec();
-    assert_eq!(left, [true; 4]);
+        ["a", "b", "c", "d", "e"].map(|name| place.tree.join(format!("{name}.txt")).exists()).to_vec();
+    assert_eq!(left, [true; 5]);
 }

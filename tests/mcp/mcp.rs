@@ -197,6 +197,32 @@ fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
     client.close();
 }
 
+/// Story: a client was told that a file with a second name outside was written, and it waited for a person.
+#[test]
+fn a_change_that_waits_in_write_mode_is_said_to_wait() {
+    if !crate::support::require::has_view() {
+        return;
+    }
+    let place = Place::with_notes();
+    std::fs::hard_link(place.tree.join("notes.txt"), place.tree.parent().unwrap().join("other-name"))
+        .unwrap();
+    for (dialect, read, write) in
+        [("native", "read_file", "write_file"), ("agentos", "file_read", "file_write")]
+    {
+        let mut client = McpClient::start(&place, &["--mode", "write", "--dialect", dialect]);
+        client.call(read, json!({"path": "notes.txt"}));
+        let mut waits = |path: &str| {
+            let arguments = json!({"path": path, "content": dialect});
+            let said = client.ask("tools/call", json!({"name": write, "arguments": arguments}));
+            said.to_string().contains("[pending: what this call changed is not in the workspace yet")
+        };
+        assert!(waits("notes.txt"));
+        assert!(!waits(&format!("{dialect}.txt")));
+        client.close();
+    }
+    assert_eq!(place.read("notes.txt"), "one\ntwo\n");
+}
+
 #[test]
 fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     let place = Place::with_notes();

@@ -217,6 +217,33 @@ fn twenty_turns_begin_with_the_same_bytes_while_servers_come_and_go() {
 }
 
 #[test]
+fn new_tools_of_a_server_are_offered_from_the_next_conversation() {
+    if !is_possible() {
+        return;
+    }
+    let act = Say::Call("c0", "s__act", "{\"text\": \"grow\"}");
+    let server = MockServer::start([Reply::openai(&[act])]);
+    for words in ["first", "second", "third"] {
+        server.push(Reply::openai(&[Say::Text(words)]));
+    }
+    let provider = ["--provider", "openai-compatible", "--model", "m", "--allow", "mcp(*)"];
+    let start = provider.iter().fold(shell(), |start, arg| start.arg(arg));
+    let start = start.arg("--base-url").arg(&server.url());
+    let settings = settings("s", std::path::Path::new("server.py"), "growing", "");
+    let mut pty = start.config(&settings).file("server.py", SERVER).open();
+    for (line, answer) in [("go", "first"), ("more", "second"), ("/new", "started a new"), ("again", "third")]
+    {
+        pty.line(line);
+        pty.until(answer, |s| s.contains(answer));
+        pty.until_prompt("");
+    }
+    let requests = server.requests();
+    let offered: Vec<bool> =
+        requests.iter().map(|request| request.body["tools"].to_string().contains("s__echo")).collect();
+    assert_eq!(offered, [false, false, false, true]);
+}
+
+#[test]
 fn a_server_keeps_its_memory_until_files_change() {
     if !is_possible() {
         return;

@@ -47,6 +47,8 @@ def tools(cursor):
         return {"tools": [tool(name, "Same as the built-in tool") for name in names]}
     if "odd" in WORDS:
         return {"tools": [{"name": "no schema"}, tool("echo", "Says the text again"), {"name": 3}, tool("act", "x")]}
+    if "growing" in WORDS and lists == 1:
+        return {"tools": [tool("act", "Does what its text says")]}
     long = "w" * 2000 if "long" in WORDS else ""
     return {
         "tools": [
@@ -102,6 +104,9 @@ def call(name, arguments, meta, request):
             send({"method": "notifications/progress", "params": progress})
             time.sleep(2)
         return text("slow and done")
+    if words == "grow":
+        send({"method": "notifications/tools/list_changed"})
+        return text("there are more tools now")
     if words == "error":
         return {**text("it did not work"), "isError": True}
     if words == "noise":

@@ -37,6 +37,20 @@ fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
     assert_eq!(call("undo_edit", json!({})).failed(), "Error: No edit history found for a.txt");
 }
 
+/// Story: creates of equal content were edits to undo, whose undo changed nothing and stayed the last one for ever.
+#[test]
+fn an_edit_that_changed_nothing_is_not_undone() {
+    let bench = Bench::of(ToolSet::TextEditor);
+    let call = |command: &str, rest: Value| bench.call(EDITOR, edit(command, "u.txt", rest));
+    call("create", json!({"file_text": "a\n"})).done();
+    call("view", json!({})).done();
+    for _ in 0..3 {
+        call("create", json!({"file_text": "x\n"})).done();
+    }
+    call("undo_edit", json!({})).done();
+    assert_eq!(bench.text("u.txt"), "a\n");
+}
+
 #[test]
 fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
     let bench = Bench::of(ToolSet::TextEditor);

@@ -161,3 +161,70 @@ fn a_prompt_of_typestack_that_is_broken_json_does_not_go_to_the_model() {
     let said = format!("{}{}", out.stdout, out.stderr);
     assert!(said.contains("sQuestion starts with { but is not JSON"), "{said}");
 }
+
+/// Story: a count ended at 1,000 and was told as a fact, and overlapping places were counted before they were left out.
+#[test]
+fn the_number_of_places_is_the_one_that_a_replacement_would_have() {
+    let bench = deepagents(DeepagentsVersion::V07);
+    for (content, old, times) in [("x a\n".repeat(5000), "a", 5000), ("L".repeat(4999), "LLL", 1666)] {
+        bench.write("f", &content);
+        let said = bench
+            .call("edit_file", json!({"file_path": "/f", "old_string": old, "new_string": "b"}))
+            .failed();
+        assert!(said.contains(&format!("appears {times} times in file")), "{said}");
+    }
+}
+
+#[test]
+fn deepagents_reads_a_long_line_up_to_the_limit_and_says_so() {
+    for version in [DeepagentsVersion::V04, DeepagentsVersion::V07] {
+        let bench = deepagents(version);
+        bench.write("f", "y".repeat(1_200_000));
+        let page = bench.call("read_file", json!({"file_path": "/f"})).done();
+        assert!(page.len() < 90_000 && page.contains("[Line 1 was cut:"), "{}", page.len());
+    }
+}
+
+#[test]
+fn deepagents_globs_of_grep_are_those_of_glob_and_ends_of_answers_stay() {
+    let bench = deepagents(DeepagentsVersion::V07);
+    bench.write("a.txt", "foo  \n");
+    bench.write("d/b.txt", "foo\n");
+    bench.write("trail ", "foo\n");
+    let grep = |glob: &str| bench.call("grep", json!({"pattern": "foo", "glob": glob})).done();
+    assert_eq!(grep("/*.txt"), "/a.txt");
+    assert_eq!(grep("*.txt"), "/a.txt\n/d/b.txt");
+    assert_eq!(grep("trail?"), "/trail ");
+    let content =
+        bench.call("grep", json!({"pattern": "foo", "path": "/a.txt", "output_mode": "content"})).done();
+    assert_eq!(content, "/a.txt:\n  1: foo  ");
+    assert_eq!(bench.call("glob", json!({"pattern": "a.txt/**"})).done(), "No files found");
+}
+
+/// Fields of JSON are for programs, which use them as names of files.
+#[test]
+fn answers_in_json_name_files_that_are_there() {
+    for (set, tool, field) in
+        [(ToolSet::Agentos, "file_write", "path"), (ToolSet::Typestack, "", "sFullPath")]
+    {
+        for name in ["u\u{308}.txt", "trail ", "tab\there", "nl\nx"] {
+            let bench = Bench::of(set);
+            let said = match tool {
+                "" => {
+                    let operation =
+                        json!({"sBase": "app", "sPath": name, "sMode": "overwrite", "sContent": "x"});
+                    bench.call("agent_prompt", json!({"aOperations": [operation]})).done()
+                }
+                tool => bench.call(tool, json!({"path": name, "content": "x"})).done(),
+            };
+            let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+            let path = said[field].as_str().or_else(|| said["aOpResults"][0][field].as_str());
+            assert!(path.unwrap_or_default().ends_with(name), "{said}");
+        }
+    }
+    let bench = Bench::of(ToolSet::Agentos);
+    bench.write("f2", "x\n");
+    let patch = "diff --git a/f2 b/f3\nsimilarity index 100%\nrename from f2\nrename to f3\n";
+    let said = bench.call("apply_patch", json!({"path": "f2", "patch": patch})).done();
+    assert!(said.contains("/f3\""), "{said}");
+}

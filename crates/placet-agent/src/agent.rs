@@ -489,7 +489,7 @@ impl Agent {
         ending
     }
 
-    /// Before the first request of the process: which tools of servers requests contain. They never change afterwards.
+    /// Before the first request of the conversation: which tools of servers requests contain. They never change afterwards.
     async fn offer_server_tools(&mut self, events: &TurnEvents, stop: &CancellationToken) {
         let SharedServices { registry, env, .. } = self.services.as_ref();
         if env.servers.is_empty() {

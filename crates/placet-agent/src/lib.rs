@@ -29,7 +29,7 @@ mod written_text;
 pub use agent::Agent;
 pub use calls::interceptor::secrets::SecretFilter;
 pub use calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
-pub use calls::single_call::{call_once, call_with_summary};
+pub use calls::single_call::SingleCall;
 pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 pub use cost_meter::CostBudget;
 pub use end_of_turn::{

@@ -223,8 +223,8 @@ fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
 
 impl ClassificationGlob {
     fn matches(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        self.glob.matches_path(path, roots)
-            || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
+        self.glob.matches_path(path, roots, true)
+            || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots, true))
     }
 }
 

@@ -2,47 +2,28 @@
 
 use super::command::{CommandSegment, SegmentKind};
 use super::tables::is_safe_variable;
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use placet_text::text::NameGlob;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// A glob over the words of one command, joined with one space. `cargo test *` matches `cargo test` too.
 #[derive(Clone, Debug)]
 pub(super) struct CommandPattern {
-    whole: LazyGlob,
+    whole: NameGlob,
     /// The pattern without its last ` *`.
-    bare: Option<LazyGlob>,
+    bare: Option<NameGlob>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct RulePattern {
     pub(super) raw: String,
-    path: LazyGlob,
+    path: NameGlob,
     pub(super) command: CommandPattern,
-}
-
-/// A parsed glob, which is compiled on its first comparison: most rules of most runs are never compared.
-#[derive(Clone, Debug)]
-struct LazyGlob {
-    glob: Glob,
-    ready: OnceLock<GlobMatcher>,
-}
-
-impl LazyGlob {
-    fn is_match(&self, text: impl AsRef<Path>) -> bool {
-        self.ready.get_or_init(|| self.glob.compile_matcher()).is_match(text)
-    }
-}
-
-fn glob(raw: &str, path: bool) -> Result<LazyGlob, globset::Error> {
-    let glob = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build()?;
-    Ok(LazyGlob { glob, ready: OnceLock::new() })
 }
 
 impl CommandPattern {
     pub(super) fn parse(raw: &str) -> Result<CommandPattern, globset::Error> {
-        let bare = raw.strip_suffix(" *").map(|bare| glob(bare, false)).transpose()?;
-        Ok(CommandPattern { whole: glob(raw, false)?, bare })
+        let bare = raw.strip_suffix(" *").map(NameGlob::of_text).transpose()?;
+        Ok(CommandPattern { whole: NameGlob::of_text(raw)?, bare })
     }
 
     pub(super) fn is_match(&self, text: &str) -> bool {
@@ -81,7 +62,11 @@ impl CommandPattern {
 
 impl RulePattern {
     pub(super) fn parse(raw: &str) -> Result<RulePattern, globset::Error> {
-        Ok(RulePattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
+        Ok(RulePattern {
+            raw: raw.into(),
+            path: NameGlob::of_path(raw)?,
+            command: CommandPattern::parse(raw)?,
+        })
     }
 
     /// The same for paths that begin with `prefix` (with a slash at both ends), which means `dir`.
@@ -91,18 +76,22 @@ impl RulePattern {
         };
         let dir = globset::escape(&dir.to_string_lossy());
         let raw = format!("{dir}/{rest}").trim_end_matches('/').to_string();
-        Ok(RulePattern { path: glob(&raw, true)?, raw, ..self })
+        Ok(RulePattern { path: NameGlob::of_path(&raw)?, raw, ..self })
     }
 
-    pub(super) fn matches_path(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        if self.path.is_match(path) {
+    /// `is_caution`: a name that looks the same matches, too. Consent is about exactly one name.
+    pub(super) fn matches_path(&self, path: &Path, roots: &[PathBuf], is_caution: bool) -> bool {
+        let fits = |path: &Path| match is_caution {
+            true => self.path.matches_any_form(path),
+            false => self.path.is_match(path),
+        };
+        if fits(path) {
             return true;
         }
         roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|relative| {
             // A pattern without a slash matches files at any depth, as in an ignore file.
-            let anywhere =
-                !self.raw.contains('/') && relative.iter().any(|part| self.path.is_match(Path::new(part)));
-            anywhere || self.path.is_match(relative)
+            let anywhere = !self.raw.contains('/') && relative.iter().any(|part| fits(Path::new(part)));
+            anywhere || fits(relative)
         })
     }
 

@@ -42,6 +42,30 @@ fn answer(policy: &Policy, tool: &str, reach: Access) -> &'static str {
     }
 }
 
+/// Story: `?` and sets compared bytes, and a deny rule let `ä.pem` through. A look-alike name is denied and not allowed.
+#[test]
+fn rules_match_characters_and_caution_both_forms_of_a_letter() {
+    let denied = |rule: &str, path: &str| {
+        let rules = [(rule, RuleVerdict::Deny)];
+        answer(&policy(Mode::Ask, &rules), "read_file", read(path)) == "deny"
+    };
+    #[rustfmt::skip]
+    let table = [
+        ("read(?.pem)", "/w/\u{e4}.pem", true), ("read(?.pem)", "/w/d/\u{65e5}.pem", true),
+        ("read(?.pem)", "/w/ab.pem", false), ("read([\u{e4}\u{f6}].txt)", "/w/\u{e4}.txt", true),
+        ("read([\u{e4}\u{f6}].txt)", "/w/\u{fc}.txt", false), ("read(\u{e9}.key)", "/w/e\u{301}.key", true),
+        ("read(e\u{301}.key)", "/w/\u{e9}.key", true), ("read(d\u{e9}/**)", "/w/de\u{301}/x", true),
+    ];
+    for (rule, path, expected) in table {
+        assert_eq!(denied(rule, path), expected, "{rule} {path}");
+    }
+    let allowed = |path: &str| {
+        let rules = [("read(/etc/\u{e9}.key)", RuleVerdict::Allow)];
+        answer(&policy(Mode::Ask, &rules), "read_file", read(path)) == "allow"
+    };
+    assert!(allowed("/etc/\u{e9}.key") && !allowed("/etc/e\u{301}.key"));
+}
+
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
     let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };

@@ -135,14 +135,16 @@ impl Rule {
     fn matches_example(&self, example: &str, roots: &[PathBuf]) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+        let is_caution = self.verdict != RuleVerdict::Allow;
         match self.head.as_str() {
             head if HOSTS.contains(&head) => pattern.matches_host(example),
             "mcp" => pattern.matches_name(example),
             "run" | "run_command" => self.matches_line(example, root),
             "*" => {
-                self.matches_line(example, root) || pattern.matches_path(&command::join(root, example), roots)
+                self.matches_line(example, root)
+                    || pattern.matches_path(&command::join(root, example), roots, is_caution)
             }
-            _ => pattern.matches_path(&command::join(root, example), roots),
+            _ => pattern.matches_path(&command::join(root, example), roots, is_caution),
         }
     }
 
@@ -173,7 +175,9 @@ impl Rule {
         }
         let Some(pattern) = &self.pattern else { return true };
         match reach {
-            Access::Read { path, .. } | Access::Write { path, .. } => pattern.matches_path(path, roots),
+            Access::Read { path, .. } | Access::Write { path, .. } => {
+                pattern.matches_path(path, roots, self.verdict != RuleVerdict::Allow)
+            }
             Access::Run { command, cwd, .. } => self.matches_line(command, cwd),
             Access::Network { host } | Access::Fetch { host } => pattern.matches_host(host),
             Access::ServerTool { server, tool, .. } => pattern.matches_name(&format!("{server}.{tool}")),
@@ -224,6 +228,6 @@ impl Rule {
     /// Whether a command that names `path` names a path that the rule guards.
     pub(super) fn guards(&self, kind: &str, path: &Path, roots: &[PathBuf]) -> bool {
         (self.head == kind || self.head == "*")
-            && self.pattern.as_ref().is_some_and(|pattern| pattern.matches_path(path, roots))
+            && self.pattern.as_ref().is_some_and(|pattern| pattern.matches_path(path, roots, true))
     }
 }

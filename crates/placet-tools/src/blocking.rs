@@ -136,6 +136,12 @@ impl ToolContext {
         }
     }
 
+    /// The same for programs, with each character of the name as it is: for fields of JSON. What is not text in it is
+    /// replaced.
+    pub(super) fn real_name(&self, path: &Path) -> String {
+        self.named(path).to_string_lossy().into_owned()
+    }
+
     /// What exists instead of a missing path: the nearest name in the same directory, or the deepest directory that
     /// exists.
     fn missing(&self, path: &Path, message: String) -> ToolError {

@@ -88,6 +88,12 @@ impl ToolRegistry {
         ])
     }
 
+    /// The same registry for a conversation, which chooses the tools of servers for itself.
+    #[must_use]
+    pub fn for_conversation(&self) -> ToolRegistry {
+        ToolRegistry { servers: Arc::default(), ..self.clone() }
+    }
+
     /// The same registry with `search_web`, for a person who has configured a search engine. It comes last, so that the
     /// other tools stay where they are.
     #[must_use]

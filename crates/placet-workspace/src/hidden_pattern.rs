@@ -1,6 +1,6 @@
 //! A pattern that hides paths from every tool.
 
-use globset::GlobMatcher;
+use placet_text::text::NameGlob;
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub(super) enum HiddenPattern {
     /// every path of every walk is asked about.
     Below(PathBuf),
     Glob {
-        glob: GlobMatcher,
+        glob: Box<NameGlob>,
         anywhere: bool,
     },
 }

@@ -88,9 +88,8 @@ pub use view::{GitNotConfined, GitRunnerStart};
 
 pub use placet_text::text::hunk::{Hunk, hunks, with_hunks};
 
-use globset::GlobBuilder;
 use placet_permission::{AccessLocation, ProtectedPaths};
-use placet_text::text::visible;
+use placet_text::text::{NameGlob, visible};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -277,16 +276,15 @@ impl Workspace {
         let mut hidden = Vec::new();
         for raw in globs {
             let plain = raw.strip_suffix("/**").unwrap_or(raw);
-            if plain.starts_with('/') && !plain.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+            // A name beyond ASCII has several forms, which a glob compares.
+            let is_plain = plain.is_ascii() && !plain.contains(['*', '?', '[', ']', '{', '}', '\\']);
+            if plain.starts_with('/') && is_plain {
                 hidden.push(HiddenPattern::Below(PathBuf::from(plain)));
                 continue;
             }
-            let glob = GlobBuilder::new(raw)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build()
+            let glob = NameGlob::of_path(raw)
                 .map_err(|e| WorkspaceError::Glob { glob: raw.clone(), reason: e.kind().to_string() })?;
-            hidden.push(HiddenPattern::Glob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
+            hidden.push(HiddenPattern::Glob { glob: Box::new(glob), anywhere: !raw.contains('/') });
         }
         *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
         self.0.index.lock().unwrap_or_else(PoisonError::into_inner).forget();
@@ -322,11 +320,11 @@ impl Workspace {
             let relatives = self.0.roots.iter().filter_map(|root| at.strip_prefix(root).ok());
             relatives.into_iter().any(|r| {
                 !r.as_os_str().is_empty()
-                    && (glob.is_match(r)
-                        || anywhere && r.file_name().is_some_and(|n| glob.is_match(Path::new(n))))
+                    && (glob.matches_any_form(r)
+                        || anywhere && r.file_name().is_some_and(|n| glob.matches_any_form(Path::new(n))))
             })
         };
-        path.ancestors().any(|at| glob.is_match(at) || below_root(at))
+        path.ancestors().any(|at| glob.matches_any_form(at) || below_root(at))
     }
 
     /// Protects more than the built-in list. Once only.

@@ -7,8 +7,8 @@ mod annotations;
 mod stdio;
 mod transaction;
 
-use crate::agent::{ApprovalReply, CallInterceptors, CallOrigin, EntryPoint, call_once};
-use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
+use crate::agent::{ApprovalReply, CallInterceptors, CallOrigin, EntryPoint, SingleCall};
+use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Part, ToolCall};
 use crate::permission::{Mode, Policy};
 use crate::text::sanitize;
 use crate::tools::{ToolContext, ToolRegistry};
@@ -26,12 +26,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stdio::StdioLines;
 use thiserror::Error;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, mpsc};
 use tokio::time::{Instant, interval_at};
 
 /// When a call is first reported as still running, and how often after that. Clients give a silent call up after a
 /// minute.
 const PROGRESS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
+
+/// Said of a call in write mode whose changes were not applied.
+const WAITS: &str =
+    "[pending: what this call changed is not in the workspace yet; a person applies it with `placet apply`]";
 
 /// Why the server ended before its client did.
 #[derive(Debug, Error)]
@@ -121,27 +125,23 @@ impl McpServer {
         )
     }
 
-    /// Runs the call, and reports every few seconds that it still runs if the client asked for that.
-    async fn reporting<T>(
-        call: impl Future<Output = T>,
-        name: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> T {
-        let Some(token) = context.meta.get_progress_token() else { return call.await };
+    /// Runs the call, and reports every few seconds that it still runs, or for whom it waits, if the client asked for
+    /// that.
+    async fn reporting(single: SingleCall, name: &str, context: &RequestContext<RoleServer>) -> CallResult {
+        let (notices, mut heard) = mpsc::unbounded_channel();
+        let mut call = std::pin::pin!(single.run(|words| drop(notices.send(words.to_string()))));
+        let Some(token) = context.meta.get_progress_token() else { return call.await.0 };
         let started = Instant::now();
         let mut due = interval_at(started + PROGRESS.0, PROGRESS.1);
-        let mut call = std::pin::pin!(call);
         loop {
-            tokio::select! {
-                result = &mut call => return result,
-                _ = due.tick() => {
-                    let seconds = started.elapsed().as_secs();
-                    let report = ProgressNotificationParam::new(token.clone(), started.elapsed().as_secs_f64())
-                        .with_message(format!("{name} has run for {seconds} s"));
-                    // A client that is gone is noticed when the answer is sent.
-                    drop(context.peer.notify_progress(report).await);
-                }
-            }
+            let message = tokio::select! {
+                (result, _) = &mut call => return result,
+                Some(notice) = heard.recv() => notice,
+                _ = due.tick() => format!("{name} has run for {} s", started.elapsed().as_secs()),
+            };
+            let report = ProgressNotificationParam::new(token.clone(), started.elapsed().as_secs_f64());
+            // A client that is gone is noticed when the answer is sent.
+            drop(context.peer.notify_progress(report.with_message(message)).await);
         }
     }
 }
@@ -197,27 +197,38 @@ impl ServerHandler for McpServer {
         let name = call.name.clone();
         let touches = self.registry.touches(&call.name, &call.input);
         let alone = touches.anything || !touches.writes.is_empty();
-        let run = call_once(
-            Arc::clone(&self.registry),
-            Arc::clone(&self.env),
-            Arc::clone(&self.policy),
-            self.visit.clone(),
+        let single = SingleCall {
+            registry: Arc::clone(&self.registry),
+            env: Arc::clone(&self.env),
+            policy: Arc::clone(&self.policy),
+            origin: self.visit.clone(),
             call,
-            ApprovalReply::Nobody,
-            context.ct.clone(),
-        );
+            reply: ApprovalReply::Nobody,
+            cancel: context.ct.clone(),
+        };
+        let mut waits = false;
         let result = if alone {
             let _alone = self.order.write().await;
             // No other call writes now: the name reaches only this call's transactions.
-            if let Some(view) = self.env.workspace.view() {
+            let view = self.env.workspace.view();
+            let held = view.is_some_and(|view| {
                 view.begin_single_call(number, format!("placet mcp serve: {name}"));
+                std::mem::take(&mut view.turn().held)
+            });
+            let result = McpServer::reporting(single, &name, &context).await;
+            if let Some(view) = view {
+                let mut turn = view.turn();
+                waits = turn.held && self.mode().0 == Mode::Write;
+                turn.held |= held;
             }
-            McpServer::reporting(run, &name, &context).await
+            result
         } else {
             let _together = self.order.read().await;
-            McpServer::reporting(run, &name, &context).await
+            McpServer::reporting(single, &name, &context).await
         };
-        let content = result.parts.iter().map(content).collect();
+        // The answers of tools say what they wrote, and not where it is.
+        let waits = waits.then(|| ContentBlock::text(WAITS));
+        let content = result.parts.iter().map(content).chain(waits).collect();
         let answer = match result.outcome {
             CallOutcome::Done => CallToolResult::success(content),
             _ => CallToolResult::error(content),

@@ -5,12 +5,17 @@
 //! named.
 
 use super::visible::ascii_look;
-use icu_normalizer::DecomposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use std::ops::Range;
 
 /// True if both texts look the same.
 pub fn looks_the_same(one: &str, other: &str) -> bool {
     one == other || folded(one).map(|(c, _)| c).eq(folded(other).map(|(c, _)| c))
+}
+
+/// The text with each letter as one character where there is one: `é` and not `e` with an accent (NFC).
+pub fn composed(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
 /// The first place in `text` that looks like `wanted`.

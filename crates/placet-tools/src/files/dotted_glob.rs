@@ -3,7 +3,7 @@
 //! The glob library matches whole paths and knows no rule about dots, so each segment is a glob of its own. `**` stands for
 //! any number of names without a dot.
 
-use globset::{GlobBuilder, GlobMatcher};
+use placet_text::text::NameGlob;
 use std::path::Path;
 
 /// More alternatives than this are not expanded from braces.
@@ -15,7 +15,7 @@ pub(super) struct DottedGlob(Vec<Vec<Segment>>);
 #[derive(Clone, Debug)]
 enum Segment {
     Any,
-    Name { matcher: GlobMatcher, begins_with_dot: bool },
+    Name { matcher: Box<NameGlob>, begins_with_dot: bool },
 }
 
 impl DottedGlob {
@@ -24,10 +24,9 @@ impl DottedGlob {
         let segment = |text: &str| match text {
             "**" => Some(Segment::Any),
             _ => {
-                let glob =
-                    GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build().ok()?;
+                let matcher = Box::new(NameGlob::of_path(text).ok()?);
                 let begins_with_dot = text.starts_with('.') || text.starts_with("\\.");
-                Some(Segment::Name { matcher: glob.compile_matcher(), begins_with_dot })
+                Some(Segment::Name { matcher, begins_with_dot })
             }
         };
         let alternatives = expanded(pattern)?;
@@ -43,16 +42,19 @@ impl DottedGlob {
 
 fn fits(segments: &[Segment], names: &[&Path]) -> bool {
     let is_dotted = |name: &Path| name.as_os_str().as_encoded_bytes().first() == Some(&b'.');
-    match (segments.split_first(), names.split_first()) {
-        (None, None) => true,
-        (Some((Segment::Any, rest)), None) => fits(rest, names),
-        (Some((Segment::Any, rest)), Some((name, below))) => {
-            fits(rest, names) || !is_dotted(name) && fits(segments, below)
+    match segments {
+        [] => names.is_empty(),
+        // What `**` ends with is below a directory, not the directory itself.
+        [Segment::Any] => !names.is_empty() && !names.iter().any(|name| is_dotted(name)),
+        [Segment::Any, rest @ ..] => {
+            let below = names.split_first().filter(|(name, _)| !is_dotted(name));
+            fits(rest, names) || below.is_some_and(|(_, below)| fits(segments, below))
         }
-        (Some((Segment::Name { matcher, begins_with_dot }, rest)), Some((name, below))) => {
-            (*begins_with_dot || !is_dotted(name)) && matcher.is_match(name) && fits(rest, below)
+        [Segment::Name { matcher, begins_with_dot }, rest @ ..] => {
+            names.split_first().is_some_and(|(name, below)| {
+                (*begins_with_dot || !is_dotted(name)) && matcher.is_match(name) && fits(rest, below)
+            })
         }
-        _ => false,
     }
 }
 
@@ -99,4 +101,24 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_match_names_and_only_a_dot_matches_a_dot() {
+        #[rustfmt::skip]
+        let table = [
+            ("a.py/**", "a.py", false), ("a/**", "a/b/c", true), ("a/**", "a/.b", false), ("**", "a", true),
+            ("**", "a/b", true), ("**", ".a", false), ("**/b", "b", true), ("**/b", "a/c/b", true),
+            ("**/b", ".a/b", false), (".a/**/b", ".a/b", true), ("a/**/**", "a", false), ("a/**/**", "a/b", true),
+            ("{a,b}/*", "b/c", true), ("*", ".a", false), (".*", ".a", true), ("*/b", "a", false),
+        ];
+        for (pattern, path, expected) in table {
+            let glob = DottedGlob::new(pattern).unwrap();
+            assert_eq!(glob.fits(Path::new(path)), expected, "{pattern} {path}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub(super) const LARGEST: u64 = 1 << 30;
 const PERSON_DIFF: usize = 1 << 20;
 const MODEL_DIFF: usize = 3000;
 /// The most occurrences that are counted for a text that should be unique.
-const COUNTED: usize = 1000;
+const COUNTED: usize = 1_000_000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {

@@ -9,9 +9,9 @@ use crate::{
     CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
     ToolError, ToolOutput, TouchedPaths, hint,
 };
-use globset::{GlobBuilder, GlobMatcher};
 use placet_permission::{Access, Permit};
 use placet_text::conversation::ToolSpec;
+use placet_text::text::NameGlob;
 use placet_workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, WalkEntry, WalkEntryKind, WalkFilter,
 };
@@ -80,7 +80,7 @@ pub(super) fn nonzero_limit(limit: Option<usize>) -> Result<Option<usize>, ToolE
 /// ripgrep and gitignore, also those in a directory that it matches. `\!` is the letter.
 #[derive(Clone, Debug)]
 pub(crate) struct PathGlob {
-    matcher: GlobMatcher,
+    matcher: NameGlob,
     /// The glob has no slash: it matches the last name of a path.
     name_only: bool,
     directories: bool,
@@ -121,10 +121,10 @@ impl PathGlob {
         if plain.is_empty() {
             return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
         }
-        let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
-        let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{written}`: {}", e.kind())))?;
+        let matcher = NameGlob::of_path(plain)
+            .map_err(|e| ToolError::new(format!("invalid glob `{written}`: {}", e.kind())))?;
         let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
-        let (matcher, name_only) = (glob.compile_matcher(), !plain.contains('/'));
+        let name_only = !plain.contains('/');
         Ok(PathGlob { matcher, name_only, directories, dotted, excludes, explicit_dots: None })
     }
 
@@ -136,8 +136,8 @@ impl PathGlob {
 
     /// The same glob, in which no wildcard matches the dot at the beginning of a name.
     pub(crate) fn with_explicit_dots(self) -> Result<PathGlob, ToolError> {
-        let glob = DottedGlob::new(self.matcher.glob().glob())
-            .ok_or_else(|| ToolError::new(format!("invalid glob `{}`", self.matcher.glob())))?;
+        let glob = DottedGlob::new(self.matcher.pattern())
+            .ok_or_else(|| ToolError::new(format!("invalid glob `{}`", self.matcher.pattern())))?;
         Ok(PathGlob { explicit_dots: Some(glob), ..self })
     }
 

@@ -10,7 +10,6 @@ use placet_mcp::{
     CallLimits, CallListeners, CallToolResult, HttpFailure, KnownTools, McpClientError, ServerCallSubject,
     ServerToolSpec, ToolDefinitionHash,
 };
-use placet_text::text::visible;
 use placet_workspace::WriteContext;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -112,25 +111,14 @@ impl<'a> ServerRunner<'a> {
         if !is_new && !server.connection.take_list_changed() {
             return Ok(());
         }
-        match server.connection.tools(definition.timeout).await {
-            Ok(fetched) => {
-                let called = visible::line(&server.called).into_owned();
-                let before = self.pool.status(&definition.name).known.unwrap_or_default();
-                let known = before.updated(called, fetched);
-                if known != before {
-                    self.pool.store(definition, &known);
-                }
-                slot.status().known = Some(known);
-                Ok(())
-            }
-            Err(error) => {
-                let log = quoted(&self.pool.log_file(&definition.name));
-                let message = format!("its list of tools cannot be read: {error}{log}");
-                let error = ToolError { message, ..failure(&error, &definition.name) };
-                self.pool.end(slot, running, &self.env.workspace, writer).await?;
-                Err(self.pool.failed(slot, &error))
-            }
+        if let Err(error) = self.pool.read_tools(slot, server, definition.timeout).await {
+            let log = quoted(&self.pool.log_file(&definition.name));
+            let message = format!("its list of tools cannot be read: {error}{log}");
+            let error = ToolError { message, ..failure(&error, &definition.name) };
+            self.pool.end(slot, running, &self.env.workspace, writer).await?;
+            return Err(self.pool.failed(slot, &error));
         }
+        Ok(())
     }
 
     /// Calls a tool. What the server changed meanwhile is collected with it.

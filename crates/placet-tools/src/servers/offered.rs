@@ -1,5 +1,5 @@
-//! The tools of servers that a process offers to models: chosen once, before the first request, and then the same for
-//! every request, whatever servers do.
+//! The tools of servers that a conversation offers to its models: chosen once, before the first request, and then the same
+//! for every request, whatever servers do: a list that changes would make providers read the conversation again.
 
 use super::calls::read_server_tools;
 use super::deferred::instead_of;
@@ -17,7 +17,7 @@ const MOST_SCHEMAS: usize = 3_000;
 /// The longest name that providers accept.
 const LONGEST_NAME: usize = 64;
 
-/// The tools of all servers of a process. Empty until [`ServerTools::choose`].
+/// The tools of all servers for a conversation. Empty until [`ServerTools::choose`].
 #[derive(Default)]
 pub struct ServerTools(OnceLock<OfferedTools>);
 
@@ -40,8 +40,8 @@ impl ServerTools {
         self.0.get()?.by_name.get(name)
     }
 
-    /// Chooses the tools, once in a process: later calls do nothing and return `None`. Servers whose tools are not stored
-    /// are started for it. Returns what the person should know.
+    /// Chooses the tools, once: later calls do nothing and return `None`. Servers whose tools are not stored are started
+    /// for it. Returns what the person should know.
     pub async fn choose(
         &self,
         env: &ToolContext,

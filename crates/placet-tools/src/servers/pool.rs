@@ -7,8 +7,8 @@ use crate::ToolError;
 use crate::command::command_effects::EffectsSummary;
 use placet_http::{HttpClient, HttpClientSettings, PageClient};
 use placet_mcp::{
-    HttpAccess, KnownTools, LoginState, LoginStore, ServerDefinition, ServerKind, ServerLogLevel,
-    ServerTemplate, ServerToolSpec,
+    HttpAccess, KnownTools, LoginState, LoginStore, McpClientError, ServerDefinition, ServerKind,
+    ServerLogLevel, ServerTemplate, ServerToolSpec,
 };
 use placet_permission::WritePolicy;
 use placet_text::text::{human_size, visible};
@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Mutex as AsyncMutex;
 
-/// How long a server may take to set its log level.
-const LOG_LEVEL: Duration = Duration::from_secs(5);
+/// How long a server may take for what is not a call: its log level, its new tools.
+const ASIDE: Duration = Duration::from_secs(5);
 
 /// A cheap handle; clones share the servers. The default pool has none.
 #[derive(Clone, Default)]
@@ -150,7 +150,7 @@ impl ServerPool {
         if !running.connection.has_log_levels() {
             return Err(ToolError::new(format!("{server} does not log over the protocol")));
         }
-        let asked = running.connection.set_log_level(level, LOG_LEVEL).await;
+        let asked = running.connection.set_log_level(level, ASIDE).await;
         asked.map_err(|error| ToolError::new(format!("{server} did not set its log level: {error}")))
     }
 
@@ -212,6 +212,24 @@ impl ServerPool {
         made.map_err(|e| ToolError::new(format!("cannot create `{}`: {e}", self.0.dir.display())))
     }
 
+    /// Asks a server that runs for its tools, and stores them: they are offered from the next conversation on.
+    pub(super) async fn read_tools(
+        &self,
+        slot: &ServerSlot,
+        server: &RunningServer,
+        timeout: Duration,
+    ) -> Result<(), McpClientError> {
+        let definition = &slot.definition;
+        let fetched = server.connection.tools(timeout).await?;
+        let before = self.status(&definition.name).known.unwrap_or_default();
+        let known = before.updated(visible::line(&server.called).into_owned(), fetched);
+        if known != before {
+            self.store(definition, &known);
+        }
+        slot.status().known = Some(known);
+        Ok(())
+    }
+
     /// Ends the process in `running`, if there is one, and collects its changes.
     pub(super) async fn end(
         &self,
@@ -226,11 +244,20 @@ impl ServerPool {
     }
 
     /// Ends the servers that have changed files since their last call, at the end of a turn: the changes are pending
-    /// when the person is asked about them. Tries again to store logins. Returns a sentence for each.
+    /// when the person is asked about them. Reads the lists of tools that changed, and tries again to store logins. Returns
+    /// a sentence for each.
     pub async fn settle(&self, workspace: &Workspace) -> Vec<String> {
         let mut told = self.0.logins.retry().await;
         for slot in &self.0.slots {
             let Ok(mut running) = slot.running.try_lock() else { continue };
+            if let Some(server) = running.as_ref().filter(|server| server.connection.take_list_changed())
+                && let Err(e) = self.read_tools(slot, server, ASIDE).await
+            {
+                told.push(format!(
+                    "the new tools of the server `{}` are not known: {e}",
+                    slot.definition.name
+                ));
+            }
             if !running.as_ref().is_some_and(|server| server.has_written(workspace)) {
                 continue;
             }

@@ -292,7 +292,8 @@ impl TextEditorHistory {
 
     fn record(&self, command: TextEditorCommand, changes: &[EditedFile]) {
         let mut past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for change in changes {
+        // An edit that changed nothing is none: to undo it would change nothing either.
+        for change in changes.iter().filter(|change| change.before != change.after) {
             let edits = past.entry(change.path.clone()).or_default();
             if command == TextEditorCommand::UndoEdit {
                 edits.pop();

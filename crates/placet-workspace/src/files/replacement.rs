@@ -30,6 +30,13 @@ enum LineEndRule {
     Exact,
 }
 
+/// The line end around the last place, and the ends of later places that have the same one around them.
+#[derive(Debug, Default)]
+struct KnownLineEnd {
+    places: Range<usize>,
+    line_end: Option<LineEnd>,
+}
+
 /// A file with replacements made.
 #[derive(Clone, Debug)]
 pub struct SpliceResult {
@@ -109,10 +116,10 @@ impl TextFile {
         let (plain_old, plain_new) = (plain(old), plain(new));
         let mut changes = Vec::new();
         let mut bytes = Vec::with_capacity(self.bytes().len() + new.len());
-        let mut kept = 0;
+        let (mut kept, mut known) = (0, KnownLineEnd::default());
         for span in spans {
             let (range, put) = match line_ends {
-                LineEndRule::Any => self.one_change(span, &plain_old, &plain_new, own_end)?,
+                LineEndRule::Any => self.one_change(span, (&plain_old, &plain_new), own_end, &mut known)?,
                 LineEndRule::Changed | LineEndRule::Exact => {
                     let put = self.encoding().encode(new).map_err(EditError::Unencodable)?;
                     (span.clone(), put.into_owned())
@@ -132,9 +139,9 @@ impl TextFile {
     fn one_change(
         &self,
         span: &Range<usize>,
-        old: &str,
-        new: &str,
+        (old, new): (&str, &str),
         own_end: LineEnd,
+        known: &mut KnownLineEnd,
     ) -> Result<(Range<usize>, Vec<u8>), EditError> {
         let encoding = self.encoding();
         let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
@@ -149,7 +156,11 @@ impl TextFile {
         let ends: Vec<LineEnd> = (head..last)
             .filter_map(|at| Some(self.end_between(places.get(at)?.end, places.get(at + 1)?.start)))
             .collect();
-        let usual = ends.last().copied().or_else(|| self.end_around(start, end)).unwrap_or(own_end);
+        // Most replacements bring no line end, and to look for one may mean to read the whole file.
+        let usual = match new.len() - tail > head + 1 {
+            true => ends.last().copied().or_else(|| self.end_around(start, end, known)).unwrap_or(own_end),
+            false => own_end,
+        };
         let mut put = Vec::new();
         for (at, segment) in new.get(head..new.len() - tail).unwrap_or_default().iter().enumerate() {
             if at > 0 {
@@ -179,7 +190,10 @@ impl TextFile {
 
     /// The line end for a change: that of its own last line, else of the line before, else of the first line of the
     /// file.
-    fn end_around(&self, start: usize, end: usize) -> Option<LineEnd> {
+    fn end_around(&self, start: usize, end: usize, known: &mut KnownLineEnd) -> Option<LineEnd> {
+        if known.places.contains(&end) {
+            return known.line_end;
+        }
         let encoding = self.encoding();
         let feed_at = |range: Range<usize>, rev: bool| {
             let (bytes, base) = (self.part(range.clone()), range.start);
@@ -190,7 +204,11 @@ impl TextFile {
             let before = feed.checked_sub(encoding.unit()).map_or(&[][..], |at| self.part(at..feed));
             if before == encoding.carriage_return() { LineEnd::CrLf } else { LineEnd::Lf }
         };
-        feed_at(end..self.bytes().len(), false).or_else(|| feed_at(0..start, true)).map(line_end)
+        let length = self.bytes().len();
+        let next = feed_at(end..length, false);
+        let line_end = next.or_else(|| feed_at(0..start, true)).map(line_end);
+        *known = KnownLineEnd { places: end..next.unwrap_or(length) + 1, line_end };
+        line_end
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .writing("path")
         .saying(|_, (), said| {
             let file = said.file()?;
-            let path = said.env.full_name(&file.path);
+            let path = said.env.real_name(&file.path);
             Some(json!({"written": true, "path": path, "size": file.size()}).to_string())
         })
         .errors(ERRORS)
@@ -125,7 +125,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             .writing("path")
             .saying(|_, (), said| {
                 let OutputFacts::Changed { changes, notes, .. } = &said.output.facts else { return None };
-                let path = said.env.full_name(&changes.first()?.path);
+                // Of a rename that is the new name: a file that is there afterwards.
+                let left = changes.iter().find(|change| change.after.is_some()).or(changes.first())?;
+                let path = said.env.real_name(&left.path);
                 let notes = (!notes.is_empty()).then(|| json!(notes));
                 Some(answer(json!({"patched": true, "path": path}), [("notes", notes)]))
             })
@@ -174,7 +176,7 @@ fn read(
     if whole {
         crate::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
     }
-    let fields = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
+    let fields = json!({"content": file.text(), "path": env.real_name(&at.path), "size": size});
     let note = file.detected().stray.then(|| json!(STRAY));
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
     Ok(ToolOutput::done(answer(fields, [("note", note)]), CallSummary::line(line)))
@@ -213,7 +215,7 @@ fn plan_list(args: &AgentosList, env: &ToolContext, _: &Arc<()>) -> PlanResult {
         let (rows, skipped) = rows(&ctx.env, at, consent, (WalkFilter::All, depth, ENTRIES))?;
         let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
         let line = format!("list {}: {}", ctx.env.workspace.shown(&at.path), entries.len());
-        let fields = json!({"path": ctx.env.full_name(&at.path), "entries": entries});
+        let fields = json!({"path": ctx.env.real_name(&at.path), "entries": entries});
         let truncated = (rows.len() > ENTRIES).then(|| json!(format!("the first {ENTRIES} entries")));
         let unreadable = (skipped.unreadable > 0).then(|| json!(skipped.unreadable));
         let incomplete = gaps(&skipped).map(Value::from);

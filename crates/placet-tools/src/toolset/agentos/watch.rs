@@ -108,7 +108,7 @@ impl AgentosWatchPlan {
             () = tokio::time::sleep(self.timeout) => None,
         };
         let Some(first) = first else {
-            let answer = json!({"path": ctx.env.full_name(&self.at.path), "events": [], "timedOut": true});
+            let answer = json!({"path": ctx.env.real_name(&self.at.path), "events": [], "timedOut": true});
             return Ok(ToolOutput::done(
                 answer.to_string(),
                 CallSummary::line(format!("{}: nothing", self.title)),
@@ -174,11 +174,11 @@ impl AgentosWatchPlan {
         let one = |(path, kind): (PathBuf, &str)| {
             // Whether the path exists in the end decides between deleted and changed.
             let kind = if kind != "deleted" && !path.exists() { "deleted" } else { kind };
-            json!({"type": kind, "path": ctx.env.full_name(&path), "timestamp": now})
+            json!({"type": kind, "path": ctx.env.real_name(&path), "timestamp": now})
         };
         let events: Vec<Value> = told.into_iter().take(MOST).map(one).collect();
         let truncated = (all > MOST).then(|| json!(format!("{MOST} of {all} paths")));
-        let fields = json!({"path": ctx.env.full_name(&self.at.path), "events": events, "timedOut": false});
+        let fields = json!({"path": ctx.env.real_name(&self.at.path), "events": events, "timedOut": false});
         let line = format!("{}: {all} changed", self.title);
         ToolOutput::done(answer(fields, [("truncated", truncated)]), CallSummary::line(line))
     }

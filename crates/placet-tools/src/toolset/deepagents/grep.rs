@@ -1,7 +1,7 @@
 //! grep: plain text in files.
 
 use super::super::super::{PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput};
-use super::ls::{nowhere, or_nothing};
+use super::ls::{anchored, nowhere, or_nothing};
 use super::options::DeepagentsOptions;
 use super::path::failure;
 use super::result_text::cut;
@@ -52,7 +52,7 @@ pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .reading("path")
         .whole()
         .failing(|args, _, s, error| {
-            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+            failure("searching path", args.path.as_deref().unwrap_or(s.start()), s, error)
         });
     if surface.is_newer() { tool.build() } else { tool.without("max_count").build() }
 }
@@ -69,7 +69,11 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
     let matcher = line_matcher(&args.pattern, |b| {
         b.fixed_strings(true);
     })?;
-    let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+    let glob = args.glob.as_deref().map(|glob| match surface.is_newer() {
+        true => anchored(glob, PathGlob::new),
+        false => PathGlob::new(glob),
+    });
+    let glob = glob.transpose()?;
     let (mode, title) = (args.output_mode.unwrap_or_default(), format!("grep {}", args.pattern));
     let Some(places) = or_nothing(surface.places(env, args.path.as_deref()).map(Some))? else {
         return Ok(nowhere(
@@ -162,6 +166,6 @@ fn report(found: &[(String, FileHits)], mode: DeepagentsGrepMode, most: usize) -
         DeepagentsGrepMode::Content if matches > most => {
             format!("{out}[the first {most} of {matches} matches]")
         }
-        _ => out.trim_end().to_string(),
+        _ => out.strip_suffix('\n').unwrap_or(&out).to_string(),
     }
 }

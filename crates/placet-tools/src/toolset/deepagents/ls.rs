@@ -93,7 +93,7 @@ pub(super) fn glob(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .reading("path")
         .whole()
         .failing(|args, _, s, error| {
-            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+            failure("globbing path", args.path.as_deref().unwrap_or(s.start()), s, error)
         })
         .build()
 }
@@ -122,6 +122,16 @@ fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsO
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }
 
+/// A pattern of 0.7: a leading slash anchors it in the searched directory.
+pub(super) fn anchored(
+    pattern: &str,
+    glob: impl Fn(&str) -> Result<PathGlob, ToolError>,
+) -> Result<PathGlob, ToolError> {
+    let plain = pattern.trim_start_matches('/');
+    let found = glob(plain)?;
+    Ok(if plain == pattern { found } else { found.anchored() })
+}
+
 impl DeepagentsOptions {
     /// In 0.4 a pattern matches at any depth. In 0.7 a pattern without a slash is a name at any depth, and a pattern
     /// with a slash is a path from the searched directory; a leading slash anchors it there. Only a dot matches the dot at
@@ -134,8 +144,7 @@ impl DeepagentsOptions {
                 if name.starts_with("**/") { plain.to_string() } else { format!("{not}**/{name}") };
             return Ok((PathGlob::new(&anywhere)?, WalkFilter::All));
         }
-        let glob = PathGlob::new(plain)?.with_explicit_dots()?;
-        Ok((if plain == pattern { glob } else { glob.anchored() }, WalkFilter::All))
+        Ok((anchored(pattern, |plain| PathGlob::new(plain)?.with_explicit_dots())?, WalkFilter::All))
     }
 
     /// A directory and the mounts that are below it.

@@ -98,9 +98,11 @@ fn read(
         return Err(ToolError::worded(words));
     }
     let last = first.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX)).min(total);
-    let DeepagentsPage { mut text, shown, seen } = DeepagentsPage::of(&file, first..last, is_newer);
+    let DeepagentsPage { mut text, shown, seen, is_cut } = DeepagentsPage::of(&file, first..last, is_newer);
     env.ledger().record_read_ranges(&place.at.path, file.bytes(), hash, &seen);
-    if shown < last {
+    if is_cut {
+        text.push_str(&format!("[Line {shown} was cut: it is longer than {MOST} characters. Search for the part that you need.]\n"));
+    } else if shown < last {
         text.push_str("[Output was truncated due to size limits. The file content is very large. Read on with offset and limit.]\n");
     }
     if offset < 0 {
@@ -155,12 +157,15 @@ struct DeepagentsPage {
     shown: usize,
     /// The lines of the file that were shown whole.
     seen: RangeSet,
+    /// The first line is larger than a page, and its rest was left out.
+    is_cut: bool,
 }
 
 impl DeepagentsPage {
     /// Lines as `cat -n` shows them; in 0.7 as wide as the widest number, followed by two spaces.
     fn of(file: &TextFile, window: Range<usize>, is_newer: bool) -> DeepagentsPage {
-        let mut page = DeepagentsPage { text: String::new(), shown: window.start, seen: RangeSet::new() };
+        let mut page =
+            DeepagentsPage { text: String::new(), shown: window.start, seen: RangeSet::new(), is_cut: false };
         let (mut rows, mut chars, mut is_whole): (Vec<(String, String)>, usize, bool) = (Vec::new(), 0, true);
         for (number, line) in lines_of(file).enumerate().take(window.end) {
             if number < window.start {
@@ -173,7 +178,15 @@ impl DeepagentsPage {
                 let label =
                     if piece == 0 { (number + 1).to_string() } else { format!("{}.{piece}", number + 1) };
                 chars += row.chars().count() + 8;
+                if chars >= MOST && number == window.start {
+                    page.is_cut = true;
+                    break;
+                }
                 rows.push((label, row.into()));
+            }
+            if page.is_cut {
+                page.shown = number + 1;
+                break;
             }
             if chars >= MOST && number > window.start {
                 rows.truncate(before);

@@ -110,7 +110,7 @@ impl TypestackOperation {
         let done = match &self.what {
             Err(why) => Err(why.to_string()),
             Ok((operation, at)) => {
-                result.insert("sFullPath".into(), json!(env.full_name(&at.path)));
+                result.insert("sFullPath".into(), json!(env.real_name(&at.path)));
                 debug.push(format!("Path: {}", env.full_name(&at.path)));
                 let done = operation.perform(env, draft, consent, UnreadPolicy::Allow);
                 done.map(|done| (operation, done)).map_err(|e| told(&e))
