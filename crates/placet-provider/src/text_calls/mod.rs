@@ -89,8 +89,8 @@ impl TextCallDecoder {
         let shown = self.spoken.as_ref().map_or(text.len().saturating_sub(held), |spoken| spoken.shown);
         match self.reading(&text, end) {
             _ if self.tools.names.is_empty() => {}
-            TextReading::Plain if self.spoken.is_some() => events.push(StreamEvent::Text(text)),
-            TextReading::Plain => {}
+            TextReading::Plain if self.spoken.is_none() || text.is_empty() => {}
+            TextReading::Plain => events.push(StreamEvent::Text(text)),
             TextReading::Fault(fault) => answer.stop = StopReason::TextCall(fault),
             TextReading::Calls { prose, calls } => {
                 self.gate.release();
