@@ -16,7 +16,8 @@ params.n_ctx = window * conversations
 params.n_parallel = conversations
 params.endpoint_metrics = True
 params.use_jinja = True
-params.cpuparams.n_threads = os.cpu_count()
+# The threads wait for each other in loops: beside other work, one is faster than two.
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 # The same answer to the same request, each time.
 params.sampling.temp = 0.0
 params.sampling.seed = 1

@@ -9,7 +9,8 @@ const TURNS: usize = 20;
 
 /// A source file of about `size` bytes.
 fn source(size: usize) -> String {
-    let row = |n: usize| format!("    let value_{n} = compute(value_{}, \"row {n}\");\n", n.saturating_sub(1));
+    let row =
+        |n: usize| format!("    let value_{n} = compute(value_{}, \"row {n}\");\n", n.saturating_sub(1));
     (0..size / 46).map(row).collect()
 }
 
@@ -42,7 +43,12 @@ fn sent(body: &Value) -> (usize, usize) {
     let length = |value: &Value| value.as_str().map_or_else(|| value.to_string().len(), str::len);
     let messages = body["messages"].as_array().unwrap();
     let of = |message: &Value| {
-        ["content", "tool_calls"].iter().filter_map(|key| message.get(key)).filter(|v| !v.is_null()).map(length).sum::<usize>()
+        ["content", "tool_calls"]
+            .iter()
+            .filter_map(|key| message.get(key))
+            .filter(|v| !v.is_null())
+            .map(length)
+            .sum::<usize>()
     };
     let fixed = of(&messages[0]) + body.get("tools").map_or(0, |tools| tools.to_string().len());
     (fixed, fixed + messages[1..].iter().map(of).sum::<usize>())
@@ -61,7 +67,8 @@ fn check(request: &Recorded, window: usize, asked: &str) {
 fn twenty_turns_of_reads_edits_and_commands_stay_within_every_window() {
     for (window, form) in [(4_096, "json"), (8_192, "native"), (16_384, "json"), (32_768, "native")] {
         let server = MockServer::start([]);
-        let place = place(window, &server, form).file("big.rs", source(100_000)).file("small.rs", source(10_000));
+        let place =
+            place(window, &server, form).file("big.rs", source(100_000)).file("small.rs", source(10_000));
         for turn in 0..TURNS {
             let (tool, input) = match turn % 4 {
                 0 => ("read_file", json!({"path": "small.rs"})),
@@ -104,11 +111,18 @@ fn at_8k_three_reads_and_two_edits_work_in_one_turn() {
             server.push(text("read_file", json!({"path": name})));
         }
         for name in ["a.rs", "b.rs"] {
-            server.push(text("edit_file", json!({"path": name, "old_string": "\"row 7\"", "new_string": "\"seven\""})));
+            server.push(text(
+                "edit_file",
+                json!({"path": name, "old_string": "\"row 7\"", "new_string": "\"seven\""}),
+            ));
         }
         server.push(words(form, "Both are changed."));
         let out = place.run(["-p", "Change row 7 of a.rs and b.rs."]).code(0);
-        assert!(out.stdout.contains("Both are changed.") && !out.stdout.contains("\"say\""), "{}", out.stdout);
+        assert!(
+            out.stdout.contains("Both are changed.") && !out.stdout.contains("\"say\""),
+            "{}",
+            out.stdout
+        );
         for name in ["a.rs", "b.rs"] {
             assert!(place.read(name).contains("\"seven\""), "{form}: {name}");
         }
@@ -128,11 +142,16 @@ fn an_answer_by_schema_is_words_or_a_call_and_what_is_neither_is_text() {
         (format!("{}\n", serde_json::to_string_pretty(&read).unwrap()), 1),
         (json!({"tool": "open_browser", "arguments": {}}).to_string(), 1),
         // A server that does not know `response_format`.
-        ("<tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"notes.txt\"}}</tool_call>".into(), 1),
+        (
+            "<tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"notes.txt\"}}</tool_call>"
+                .into(),
+            1,
+        ),
         ("It has two lines.".into(), 0),
         ("{\"say\": \"It has two lines.\"}".into(), 0),
     ] {
-        let server = MockServer::start([Reply::openai(&[Say::Text(&first)]), words("json", "It has two lines.")]);
+        let server =
+            MockServer::start([Reply::openai(&[Say::Text(&first)]), words("json", "It has two lines.")]);
         let place = place(8_192, &server, "json").file("notes.txt", "one\ntwo\n");
         let report = place.run(["-p", "What is in notes.txt?", "--output-format", "json"]).code(0).json();
         assert_eq!(report["answer"], "It has two lines.", "{first}");

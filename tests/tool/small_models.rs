@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 type Step = (&'static str, Value, &'static str);
 
 fn source(size: usize) -> String {
-    let row = |n: usize| format!("    let value_{n} = compute(value_{}, \"row {n}\");\n", n.saturating_sub(1));
+    let row =
+        |n: usize| format!("    let value_{n} = compute(value_{}, \"row {n}\");\n", n.saturating_sub(1));
     (0..size / 46).map(row).collect()
 }
 
@@ -20,7 +21,10 @@ fn table() -> Vec<(&'static str, Vec<Step>)> {
     let read = || ("read_file", json!({"path": "f.rs", "limit": 20}), "row 5");
     let missing = "The lines that are missing";
     vec![
-        ("an edit behind the page that was read", vec![read(), ("edit_file", far(), missing), ("edit_file", far(), "f.rs")]),
+        (
+            "an edit behind the page that was read",
+            vec![read(), ("edit_file", far(), missing), ("edit_file", far(), "f.rs")],
+        ),
         (
             "an edit of a file that only a command showed",
             vec![
@@ -35,7 +39,11 @@ fn table() -> Vec<(&'static str, Vec<Step>)> {
             "the number of the line was copied too",
             vec![
                 ("read_file", json!({"path": "f.rs"}), "row 5"),
-                ("edit_file", edit("     6│    let value_5 = compute(value_4, \"row 5\");", "x"), "the most similar"),
+                (
+                    "edit_file",
+                    edit("     6│    let value_5 = compute(value_4, \"row 5\");", "x"),
+                    "the most similar",
+                ),
                 ("edit_file", edit("    let value_5 = compute(value_4, \"row 5\");", "x // changed"), "f.rs"),
             ],
         ),
@@ -43,8 +51,16 @@ fn table() -> Vec<(&'static str, Vec<Step>)> {
             "other blanks than the file has, far from what was read",
             vec![
                 read(),
-                ("edit_file", edit("  let value_150 = compute(value_149, \"row 150\");", "x"), "differs only in blanks"),
-                ("edit_file", edit("    let value_150 = compute(value_149, \"row 150\");", "x // changed"), "f.rs"),
+                (
+                    "edit_file",
+                    edit("  let value_150 = compute(value_149, \"row 150\");", "x"),
+                    "differs only in blanks",
+                ),
+                (
+                    "edit_file",
+                    edit("    let value_150 = compute(value_149, \"row 150\");", "x // changed"),
+                    "f.rs",
+                ),
             ],
         ),
         (

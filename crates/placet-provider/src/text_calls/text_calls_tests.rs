@@ -413,7 +413,7 @@ fn however_an_answer_arrives_a_call_is_never_shown_as_text_and_no_text_is_lost()
                     let made: Vec<_> =
                         answer.calls().map(|call| (call.name.clone(), call.input.clone())).collect();
                     assert_eq!((&made, &answer.stop), (calls, &StopReason::ToolUse), "{text}");
-                    assert_eq!(answer.text(), prose, "{text}");
+                    assert_eq!(&answer.text(), prose, "{text}");
                 }
                 TextReading::Fault(fault) => {
                     assert_eq!((shown, answer.stop), (text.clone(), StopReason::TextCall(fault.clone())));
