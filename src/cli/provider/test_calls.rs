@@ -35,6 +35,7 @@ pub(super) fn test(
     }
     let facts = runtime.block_on(live.facts(&model.name));
     model.capabilities.tools = facts.calls.unwrap_or(model.capabilities.tools);
+    model.capabilities.vision = facts.vision.as_ref().map_or(model.capabilities.vision, |sees| sees.value);
     let is_table = form == ProviderOutputFormat::Table;
     let (mut steps, mut printed) = (Vec::new(), Ok(()));
     if is_table && !facts.is_empty() {
