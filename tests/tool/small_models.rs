@@ -53,7 +53,7 @@ fn table() -> Vec<(&'static str, Vec<Step>)> {
                 read(),
                 (
                     "edit_file",
-                    edit("  let value_150 = compute(value_149, \"row 150\");", "x"),
+                    edit("\tlet value_150 = compute(value_149, \"row 150\");", "x"),
                     "differs only in blanks",
                 ),
                 (
@@ -68,7 +68,7 @@ fn table() -> Vec<(&'static str, Vec<Step>)> {
             vec![
                 ("read_file", json!({"path": "f.rs", "limit": 20}), "row 5"),
                 ("edit_file", edit("compute(", "changed("), "occurs"),
-                ("edit_file", edit("compute(value_4", "changed(value_4"), "f.rs"),
+                ("edit_file", edit("compute(value_4,", "changed(value_4,"), "f.rs"),
             ],
         ),
         (
