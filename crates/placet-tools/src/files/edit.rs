@@ -323,10 +323,12 @@ impl EditPlan {
                     .filter_map(|target| seen.first_gap(target))
                     .for_each(|gap| missing.insert(gap));
                 let path = &self.edit.path;
-                Err(match column_of(file, spans, &missing) {
-                    // A line that is longer than a page is read in parts.
-                    column @ Some(_) => not_shown(path, &seen, &missing, column),
-                    None => not_shown_now(env, &self.at, path, (file, hash), (&seen, &missing)),
+                // A line that is longer than a page, and a file that is too large to be known whole, are read in parts.
+                let column = column_of(file, spans, &missing);
+                let is_in_parts = column.is_some() || !env.ledger().windows(&self.at.path).is_empty();
+                Err(match is_in_parts {
+                    true => not_shown(path, &seen, &missing, column),
+                    false => not_shown_now(env, &self.at, path, (file, hash), (&seen, &missing)),
                 })
             }
             ReadStatus::Unshown(_) if self.edit.unread == UnreadPolicy::AllowChanged => Ok(None),
