@@ -78,7 +78,7 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> AgentConfig {
             spec: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
             max_output: 8_000,
         },
-        system: "You are a bench.".into(),
+        system: "You are a bench.".to_string().into(),
         registry: Arc::new(ToolRegistry::native()),
         env: Arc::new(env),
         policy: Arc::new(Mutex::new(policy)),

@@ -4,7 +4,7 @@ mod error;
 mod views;
 use crate::agent::{
     ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SelectedModel, SubagentPool,
-    TurnLimits,
+    SystemPrompt, TurnLimits,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsLayer, SettingsSources,
@@ -300,12 +300,12 @@ impl App {
     }
 
     /// The fixed words every request starts with. They hold nothing that changes within a session: no clock, no mode.
-    fn system_prompt(&self) -> String {
+    fn system_prompt(&self) -> SystemPrompt {
         let files = match self.dialect {
             ToolSet::Native => include_str!("../prompts/files/native.md"),
             _ => include_str!("../prompts/files/foreign.md"),
         };
-        let mut out = include_str!("../prompts/system.md").replace("{files}\n", files);
+        let mut out = String::new();
         let roots: Vec<String> = self.workspace.roots().iter().map(|r| r.display().to_string()).collect();
         let cwd = self.cwd().display().to_string();
         match roots.as_slice() {
@@ -320,7 +320,10 @@ impl App {
         if let Some(more) = &self.config.settings().conversation.append_system_prompt {
             out.push_str(&format!("\n{more}\n"));
         }
-        out
+        SystemPrompt {
+            whole: include_str!("../prompts/system.md").replace("{files}\n", files) + &out,
+            short: include_str!("../prompts/short.md").to_string() + &out,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::AppError;
 use crate::config::{Config, ProviderSettings};
 use crate::provider::{
     AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ProviderPreset, ServerQuirks, SystemRole,
-    ToolImagePlacement, WireFormatKind, catalog,
+    ToolForm, ToolImagePlacement, WireFormatKind, catalog,
 };
 
 /// A preset under the name that the person gave it.
@@ -113,6 +113,8 @@ fn quirks(own: ProviderSettings, preset: ServerQuirks) -> ServerQuirks {
             Some("inside") => ToolImagePlacement::Inside,
             _ => preset.tool_images,
         },
+        tools: own.tools.as_deref().and_then(ToolForm::parse).or(preset.tools),
+        answer_schema: preset.answer_schema,
         parallel_tool_calls: own.quirks_parallel_tool_calls.or(preset.parallel_tool_calls),
         after_results: match own.quirks_after_results.as_deref() {
             Some("anybody") => AfterToolResults::Anybody,

@@ -8,7 +8,7 @@ use crate::http::{HttpClientSettings, is_local};
 use crate::provider::{
     AnswerLimits, ApiKeyRequirement, ApiKeySource, FallbackEntry, FallbackProvider, HttpProvider,
     HttpProviderSettings, ModelLimits, ModelSpec, OfflineProvider, Provider, ProviderPreset,
-    RecordingProvider, ReplayProvider, WireFormatKind, catalog,
+    RecordingProvider, ReplayProvider, ToolForm, WireFormatKind, catalog,
 };
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -177,6 +177,11 @@ impl App {
         settings.client = self.client();
         settings.start.clone_from(&preset.start);
         settings.questions.clone_from(&preset.questions);
+        settings.without_tools = match (preset.quirks.tools, preset.quirks.answer_schema) {
+            (Some(_), _) => None,
+            (None, true) => Some(ToolForm::Json),
+            (None, false) => Some(ToolForm::Text),
+        };
         settings.widening.clone_from(&preset.widening);
         settings.has_own_window = config.settings().conversation.context_window.is_some();
         settings.has_own_vision = config.settings().conversation.vision.is_some();
@@ -253,6 +258,11 @@ impl App {
             // Requests of this wire format may have 20 MB.
             model.capabilities.max_pdf_bytes = 14_000_000;
         }
+        model.capabilities.tools = match server.preset.quirks.tools.unwrap_or_default() {
+            // No other wire format writes a schema.
+            ToolForm::Json if wire != WireFormatKind::OpenaiChat => ToolForm::Text,
+            form => form,
+        };
         model.capabilities.thinking = entry.and_then(|e| e.thinking).unwrap_or(false);
         model.capabilities.signed_calls = entry.and_then(|e| e.signed_calls).unwrap_or(false);
         model

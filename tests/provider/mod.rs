@@ -16,3 +16,4 @@ mod provider_replay;
 mod provider_server;
 mod provider_text_calls;
 mod provider_wires;
+mod small_windows;

@@ -29,7 +29,7 @@ fn the_server_is_asked_once_and_its_window_counts() {
     let answer = Reply::openai(&[Say::Text("Hi.")]);
     let server = MockServer::start([props(8192), Reply::json(404, &json!({})), answer]);
     let out = ask(&server, "llamacpp", "").code(0);
-    out.warns("says of m: window 8192 (/props), no tools (/props), no pictures (/props)");
+    out.warns("says of m: window 8192 (/props), no tools (/props): calls as JSON, no pictures (/props)");
     assert_eq!(paths(&server), ["GET /props", "GET /v1/models", "POST /v1/chat/completions"]);
     assert_eq!(server.requests()[2].body["max_tokens"], 2048, "a quarter of it");
 }

@@ -204,7 +204,7 @@ impl Talk {
         };
         AgentConfig {
             model: ActiveModel { provider, spec: model, max_output: self.figures.max_output },
-            system: "You are a test.".into(),
+            system: "You are a test.".to_string().into(),
             registry: Arc::clone(&self.registry),
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),

@@ -16,6 +16,7 @@ mod patch_stale;
 mod path_table;
 mod search_web;
 mod secrets;
+mod small_models;
 mod staged_paths;
 mod tool_command;
 mod tool_edit;

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 /// The parts of an agent.
 pub struct AgentConfig {
     pub model: ActiveModel,
-    pub system: String,
+    pub system: SystemPrompt,
     pub registry: Arc<ToolRegistry>,
     pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
@@ -25,6 +25,19 @@ pub struct AgentConfig {
     pub subagents: SubagentPool,
     /// Where the conversation is stored; `None` stores it in memory only.
     pub session: Option<OpenSession>,
+}
+
+/// What every request begins with. The short one is for models with a small window that are offered the basic tools only.
+#[derive(Clone, Debug)]
+pub struct SystemPrompt {
+    pub whole: String,
+    pub short: String,
+}
+
+impl From<String> for SystemPrompt {
+    fn from(whole: String) -> SystemPrompt {
+        SystemPrompt { short: whole.clone(), whole }
+    }
 }
 
 /// The provider and the model of the next request.

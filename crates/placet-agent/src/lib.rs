@@ -30,7 +30,7 @@ pub use agent::Agent;
 pub use calls::interceptor::secrets::SecretFilter;
 pub use calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 pub use calls::single_call::SingleCall;
-pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
+pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, SystemPrompt, TurnStart};
 pub use cost_meter::CostBudget;
 pub use end_of_turn::{
     ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, FindReviewed, MessageReceiver,

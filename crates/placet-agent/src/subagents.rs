@@ -78,7 +78,7 @@ impl SubagentFactory {
         };
         AgentConfig {
             model: self.model.clone(),
-            system: format!("{}{}", self.system, include_str!("../prompts/agent.md")),
+            system: format!("{}{}", self.system, include_str!("../prompts/agent.md")).into(),
             registry: Arc::new(registry),
             env: Arc::new(env.for_child()),
             policy: Arc::clone(policy),

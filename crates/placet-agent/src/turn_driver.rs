@@ -243,7 +243,7 @@ impl<'a> TurnDriver<'a> {
             let window = client.model.spec.window;
             self.events.notice(format!(
                 "the window of {window} tokens is small: only {} are offered",
-                BASIC_TOOLS.join(", ")
+                BASIC_TOOLS.map(|(name, _)| name).join(", ")
             ));
         }
         if let Err(blocked) = self.check_request().await {

@@ -15,7 +15,8 @@ use super::timeout::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
 use super::wire::error_body;
 use super::{
     AnswerLimits, AnswerStream, ApiKey, ApiKeySource, Endpoint, ModelRequest, Provider, ProviderError,
-    RejectionCause, RetryPolicy, ServerFacts, ServerFactsFuture, StreamEvent, WarmUpFuture, WireFormat,
+    RejectionCause, RetryPolicy, ServerFacts, ServerFactsFuture, StreamEvent, ToolForm, WarmUpFuture,
+    WireFormat,
 };
 use super::{model_list, retry};
 use placet_http::{HttpClient, HttpClientSettings, HttpResponse, SseEvent, readable_host, retry_after};
@@ -66,6 +67,8 @@ pub struct HttpProviderSettings {
     /// The person set the window, or whether the model sees: then the server's own word does not count.
     pub has_own_window: bool,
     pub has_own_vision: bool,
+    /// How calls are made where the server says that it has no tools; `None` if the person set it.
+    pub without_tools: Option<ToolForm>,
     /// The command that gives the server a larger window, if it shortens long requests in silence.
     pub widening: Option<String>,
     /// Draws a number from 0 to 1 for the waits between attempts.
@@ -86,6 +89,7 @@ impl Default for HttpProviderSettings {
             questions: Vec::new(),
             has_own_window: false,
             has_own_vision: false,
+            without_tools: Some(ToolForm::Text),
             widening: None,
             jitter: retry::random,
         }
@@ -215,9 +219,12 @@ impl Provider for HttpProvider {
                 let answer = said.ok().and_then(|(_, text)| serde_json::from_str(&text).ok());
                 facts.add(answer.map(|answer| server_facts::read(path, &answer, &model)).unwrap_or_default());
             }
-            let HttpProviderSettings { has_own_window, has_own_vision, .. } = provider.0.settings;
+            let HttpProviderSettings { has_own_window, has_own_vision, without_tools, .. } =
+                provider.0.settings;
             facts.window = facts.window.filter(|_| !has_own_window);
             facts.vision = facts.vision.filter(|_| !has_own_vision);
+            let has_none = facts.tools.as_ref().is_some_and(|tools| !tools.value);
+            facts.calls = without_tools.filter(|_| has_none);
             facts
         })
     }

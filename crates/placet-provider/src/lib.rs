@@ -52,7 +52,7 @@ pub use quirks::{
 };
 pub use record::RecordingProvider;
 pub use replay::ReplayProvider;
-pub use request::{ModelCapabilities, ModelRequest, ModelSpec};
+pub use request::{ModelCapabilities, ModelRequest, ModelSpec, ToolForm};
 pub use retry::RetryPolicy;
 pub use scripted::{ScriptedAnswer, ScriptedProvider};
 pub use server_facts::{ServerFact, ServerFacts};

@@ -11,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 /// The most tokens of an answer: enough for a word after some reasoning.
 const MOST: u64 = 2_000;
 
+/// How long one step may take: somebody waits for its line.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeOutcome {
     Works(String),
@@ -28,32 +31,43 @@ pub struct ProbeStep {
     pub found: ProbeOutcome,
 }
 
-/// Tries everything; `picture` is shown where the model may see.
-pub async fn probe(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> Vec<ProbeStep> {
-    let mut steps = Vec::new();
-    let first =
-        hear(provider, request(model, Vec::new(), vec![Message::user("Reply with one word: ready")])).await;
+/// Tries everything; `picture` is shown where the model may see. Each step is handed over when it is known; one that
+/// asks ends after [`PATIENCE`].
+pub async fn probe(
+    provider: &dyn Provider,
+    model: &ModelSpec,
+    picture: Image,
+    known: &mut (dyn FnMut(ProbeStep) + Send),
+) {
+    let mut say = |name, found| known(ProbeStep { name, found });
+    let asked = request(model, Vec::new(), vec![Message::user("Reply with one word: ready")]);
+    let first = match tokio::time::timeout(PATIENCE, hear(provider, asked)).await {
+        Ok(heard) => heard,
+        Err(_) => ProbeAnswer { result: Err(ProviderError::Timeout(PATIENCE)), pieces: 0, first: None },
+    };
     let reached = first.result.is_ok();
     let key = key(&first);
     let streaming = match key {
         ProbeOutcome::Fails(_) => ProbeOutcome::Untried("the key was not accepted".into()),
         _ => streaming(&first),
     };
-    steps.push(ProbeStep { name: "key", found: key });
-    steps.push(ProbeStep { name: "streaming", found: streaming });
+    say("key", key);
+    say("streaming", streaming);
     if !reached {
         let why = || ProbeOutcome::Untried("no answer".into());
-        steps.extend(["tools", "images"].map(|name| ProbeStep { name, found: why() }));
-        return steps;
+        return ["tools", "images"].into_iter().for_each(|name| say(name, why()));
     }
-    steps.push(ProbeStep { name: "tools", found: tools(provider, model).await });
-    let sees = model.capabilities.vision;
-    let images = match sees {
-        true => images(provider, model, picture).await,
+    say("tools", within(tools(provider, model)).await);
+    let images = match model.capabilities.vision {
+        true => within(images(provider, model, picture)).await,
         false => ProbeOutcome::Untried("the model is not known to accept pictures".into()),
     };
-    steps.push(ProbeStep { name: "images", found: images });
-    steps
+    say("images", images);
+}
+
+async fn within(step: impl Future<Output = ProbeOutcome>) -> ProbeOutcome {
+    let late = || ProbeOutcome::Fails(format!("no whole answer within {} s", PATIENCE.as_secs()));
+    tokio::time::timeout(PATIENCE, step).await.unwrap_or_else(|_| late())
 }
 
 /// An answer, and how it arrived.

@@ -1,6 +1,7 @@
 //! What a server expects in another form: data that the wire formats read, from the preset or the settings. No code
 //! asks which server it speaks to. Each default is what most servers accept.
 
+use super::ToolForm;
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -19,6 +20,10 @@ pub struct ServerQuirks {
     /// The field with reasoning as blocks, which go back unchanged.
     pub reasoning_blocks: Option<String>,
     pub tool_images: ToolImagePlacement,
+    /// How tools are offered; without it the server is asked whether it has tools.
+    pub tools: Option<ToolForm>,
+    /// Whether the server can hold an answer to a JSON schema (`response_format`).
+    pub answer_schema: bool,
     /// Sent only where set.
     pub parallel_tool_calls: Option<bool>,
     pub after_results: AfterToolResults,
@@ -45,6 +50,8 @@ impl Default for ServerQuirks {
             reasoning_back: None,
             reasoning_blocks: None,
             tool_images: ToolImagePlacement::default(),
+            tools: None,
+            answer_schema: false,
             parallel_tool_calls: None,
             after_results: AfterToolResults::default(),
             empty_content: EmptyContent::default(),

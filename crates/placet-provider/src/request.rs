@@ -1,6 +1,7 @@
 //! What a provider is asked.
 
 use placet_text::conversation::{Message, ToolSpec};
+use serde::Deserialize;
 use std::sync::Arc;
 
 /// One request, complete: the system prompt and the tools come first and do not change within a session.
@@ -41,10 +42,34 @@ pub struct ModelCapabilities {
     pub max_pdf_bytes: usize,
     /// The model is known to reason before it answers, and may be asked for its reasoning.
     pub thinking: bool,
-    /// The server takes tools. One that does not gets them as text.
-    pub tools: bool,
+    pub tools: ToolForm,
     /// The server refuses a call in the history without the proof of the model that made the call.
     pub signed_calls: bool,
+}
+
+/// How a model is offered tools, and makes calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolForm {
+    /// As the wire format has it.
+    #[default]
+    Native,
+    /// The answer is one JSON object, by a schema that the server holds the model to: words or a call.
+    Json,
+    /// In the system prompt; a call is the end of the answer.
+    Text,
+}
+
+impl ToolForm {
+    /// The name in settings; `None` for what a server is asked about.
+    pub fn parse(name: &str) -> Option<ToolForm> {
+        match name {
+            "native" => Some(ToolForm::Native),
+            "json" => Some(ToolForm::Json),
+            "text" => Some(ToolForm::Text),
+            _ => None,
+        }
+    }
 }
 
 impl ModelCapabilities {
@@ -67,7 +92,7 @@ impl Default for ModelCapabilities {
             // 29.3 MB in base64: the rest of a request must fit below Anthropic's 32 MB too.
             max_pdf_bytes: 22_000_000,
             thinking: false,
-            tools: true,
+            tools: ToolForm::Native,
             signed_calls: false,
         }
     }

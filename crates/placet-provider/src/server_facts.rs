@@ -6,6 +6,7 @@
 //! LM Studio (`/api/v0/models`), vLLM and SGLang (`max_model_len`), TGI (`/info`), LiteLLM (`/model/info`), OpenRouter
 //! (`/models`).
 
+use super::ToolForm;
 use serde_json::{Value, json};
 
 /// The facts, each with the question that it is the answer of.
@@ -15,6 +16,8 @@ pub struct ServerFacts {
     pub window: Option<ServerFact<u64>>,
     pub tools: Option<ServerFact<bool>>,
     pub vision: Option<ServerFact<bool>>,
+    /// How calls are made, if not as the server would have it.
+    pub calls: Option<ToolForm>,
 }
 
 /// A fact, and the path under which the server says it.
@@ -43,7 +46,12 @@ impl ServerFacts {
             let fact = fact.as_ref()?;
             Some(format!("{}{what} ({})", if fact.value { "" } else { "no " }, fact.from))
         };
-        let all = [window, able(&self.tools, "tools"), able(&self.vision, "pictures")];
+        let tools = able(&self.tools, "tools").map(|words| match self.calls {
+            Some(ToolForm::Json) => words + ": calls as JSON",
+            Some(ToolForm::Text) => words + ": calls as text",
+            Some(ToolForm::Native) | None => words,
+        });
+        let all = [window, tools, able(&self.vision, "pictures")];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
@@ -103,6 +111,7 @@ pub(super) fn read(path: &str, answer: &Value, model: &str) -> ServerFacts {
         window: window.filter(|tokens| *tokens > 0).map(|value| ServerFact { value, from: from() }),
         tools: tools.map(|value| ServerFact { value, from: from() }),
         vision: vision.map(|value| ServerFact { value, from: from() }),
+        calls: None,
     }
 }
 

@@ -3,12 +3,12 @@
 use super::super::command_line::options::Options;
 use super::super::report::{self, CliError, print, print_list};
 use super::super::startup::start;
-use super::ProviderOutputFormat;
+use super::{ProviderOutputFormat, discovery};
 use crate::app::App;
 use crate::app::configured_provider::ConfiguredProvider;
 use crate::app::model_selection::KeyStatus;
 use crate::provider::catalog::{self, CatalogModel, ModelPrice, Money};
-use crate::provider::{ProviderError, ProviderPreset, ServerLocation};
+use crate::provider::{ProviderError, ProviderPreset};
 use crate::text::{sanitize, width};
 use crate::ui::term;
 use serde_json::{Value, json};
@@ -22,8 +22,6 @@ pub(super) enum ServerDiscovery {
     AtThisMachine,
 }
 
-/// How long a server on this machine may take to say that it is there.
-const NEAR: Duration = Duration::from_secs(2);
 /// How long the list of models may take.
 const FAR: Duration = Duration::from_secs(30);
 
@@ -107,13 +105,8 @@ fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {
 
 /// Asks at the usual ports of this machine, and only there.
 fn discover(app: &App, rows: &mut [ProviderRow]) -> Result<(), CliError> {
-    let local = |row: &&mut ProviderRow| row.server.preset.place == ServerLocation::Local;
-    let asked: Vec<&mut ProviderRow> = rows.iter_mut().filter(local).collect();
-    let asking = asked.into_iter().map(|row| async move {
-        row.found = match app.live(&row.server) {
-            Ok(live) => Some(live.models(NEAR).await),
-            Err(_) => None,
-        };
+    let asking = rows.iter_mut().map(|row| async move {
+        row.found = discovery::models(app, &row.server).await;
     });
     start::runtime()?.block_on(futures_util::future::join_all(asking));
     Ok(())

@@ -1,6 +1,7 @@
 //! `placet provider`: who may answer, with which key, and whether it really does. Nothing is asked of a server unless
 //! the command says so.
 
+pub(super) mod discovery;
 mod edit;
 mod list;
 mod shared;

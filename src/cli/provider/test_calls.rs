@@ -8,7 +8,6 @@ use crate::conversation::Image;
 use crate::provider::Provider;
 use crate::provider::probe::{ProbeOutcome, ProbeStep, probe};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::io::Cursor;
 
 /// The side of the picture that is shown, in pixels.
@@ -31,33 +30,42 @@ pub(super) fn test(
     let blind = server.entry(&model.name).and_then(|entry| entry.vision) == Some(false);
     model.capabilities.vision = app.config.settings().conversation.vision.unwrap_or(!blind);
     let runtime = start::runtime()?;
+    if form == ProviderOutputFormat::Table {
+        print_foreign(&format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url))?;
+    }
     let facts = runtime.block_on(live.facts(&model.name));
-    let steps = runtime.block_on(probe(&live, &model, red()?));
+    model.capabilities.tools = facts.calls.unwrap_or(model.capabilities.tools);
+    model.capabilities.vision = facts.vision.as_ref().map_or(model.capabilities.vision, |sees| sees.value);
+    let is_table = form == ProviderOutputFormat::Table;
+    let (mut steps, mut printed) = (Vec::new(), Ok(()));
+    if is_table && !facts.is_empty() {
+        print_foreign(&format!("server     says      {}\n", facts.words()))?;
+    }
+    let mut known = |step: ProbeStep| {
+        if is_table && printed.is_ok() {
+            printed = print_foreign(&row(&step));
+        }
+        steps.push(step);
+    };
+    runtime.block_on(probe(&live, &model, red()?, &mut known));
+    printed?;
     let failed = steps.iter().any(|step| matches!(step.found, ProbeOutcome::Fails(_)));
-    match form {
-        ProviderOutputFormat::Json => {
-            let all = json!({
-                "provider": server.name,
-                "model": model.name,
-                "server": facts.words(),
-                "steps": steps.iter().map(as_json).collect::<Vec<_>>(),
-            });
-            print(&(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n"))?;
-        }
-        ProviderOutputFormat::Table => {
-            let mut out = format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url);
-            if !facts.is_empty() {
-                let _ = writeln!(out, "server     says      {}", facts.words());
-            }
-            for step in &steps {
-                let (word, detail) = words(&step.found);
-                let detail = crate::text::sanitize::line(detail).into_owned();
-                let _ = writeln!(out, "{:<10} {word:<9} {detail}", step.name);
-            }
-            print_foreign(&out)?;
-        }
+    if form == ProviderOutputFormat::Json {
+        let all = json!({
+            "provider": server.name,
+            "model": model.name,
+            "server": facts.words(),
+            "steps": steps.iter().map(as_json).collect::<Vec<_>>(),
+        });
+        print(&(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n"))?;
     }
     Ok(if failed { report::PROVIDER } else { report::DONE })
+}
+
+/// One line of the table, which is printed when it is known: a slow model takes its time for each.
+fn row(step: &ProbeStep) -> String {
+    let (word, detail) = words(&step.found);
+    format!("{:<10} {word:<9} {}\n", step.name, crate::text::sanitize::line(detail))
 }
 
 fn words(found: &ProbeOutcome) -> (&'static str, &str) {

@@ -4,6 +4,7 @@ use crate::app::configured_provider::{self, ConfiguredProvider};
 use crate::app::model_selection::KeyStatus;
 use crate::app::{App, AppError};
 use crate::provider::{ProviderPreset, ServerLocation};
+use crate::text::count;
 use crate::ui::wizard::WizardChoice;
 
 pub(super) enum Candidate {
@@ -18,9 +19,14 @@ const IN_SIGHT: usize = 6;
 /// Another name for the same as "a server of my own".
 const GENERIC: &str = "openai-compatible";
 
-/// All of them: who answers now first, then those whose key is there, then a new server. The first row is a provider
+/// All of them: who answers now first, then the servers that run on this machine, then those whose key is there, then a new server. The first row is a provider
 /// that is known, because Enter takes it.
-pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, AppError> {
+///
+/// `running` are the servers of this machine that answer, with how many models they have.
+pub(super) fn candidates(
+    app: &App,
+    running: &[(String, usize)],
+) -> Result<Vec<(Candidate, WizardChoice)>, AppError> {
     let own = app.config.provider_names();
     let builtin = ProviderPreset::all().iter().map(|preset| preset.name.clone());
     let builtin = builtin.filter(|name| name != GENERIC && !own.contains(name));
@@ -30,12 +36,17 @@ pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, Ap
         let server = configured_provider::of(&app.config, &name)?;
         let (status, words) = app.key_standing(&server);
         let is_now = now.as_deref() == Some(&name);
-        let order = match (is_now, status) {
-            (true, _) => 0,
-            (_, KeyStatus::There) => 1,
-            _ => 2,
+        let runs = running.iter().find(|(runs, _)| *runs == name);
+        let order = match (is_now, runs, status) {
+            (true, ..) => 0,
+            (_, Some(_), _) => 1,
+            (_, _, KeyStatus::There) => 2,
+            _ => 3,
         };
-        let note = note(&server, status, &words, is_now);
+        let mut note = note(&server, status, &words, is_now);
+        if let Some((_, models)) = runs {
+            note = format!("runs here, {} · {note}", count::of(*models, "model"));
+        }
         let note = match api_of_twin(&server) {
             Some(api) => format!("{api} · {note}"),
             None => note,
@@ -44,7 +55,7 @@ pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, Ap
     }
     // The sort is stable: below the first ones the order is that of the table.
     all.sort_by_key(|(order, ..)| *order);
-    let ready = all.iter().filter(|(order, ..)| *order < 2).count();
+    let ready = all.iter().filter(|(order, ..)| *order < 3).count();
     let mut all: Vec<_> = all.into_iter().map(|(_, candidate, choice)| (candidate, choice)).collect();
     let words = "OpenAI compatible or other, at any URL: vLLM, llama.cpp, a gateway";
     let new = WizardChoice {

@@ -1,5 +1,6 @@
 //! Which question follows which answer. Nothing is written before the last one; leaving at any other changes nothing.
 
+use super::super::provider::discovery;
 use super::background::BackgroundTask;
 use super::candidates::{Candidate, host};
 use super::check::{CheckOutcome, check, explained};
@@ -49,7 +50,8 @@ impl<'a> SetupFlow<'a> {
         // A setup that was killed while it wrote left a copy of the key, also where this one writes nothing.
         private::remove_unfinished(&files.keys);
         private::remove_unfinished(&files.settings);
-        let state = SetupState::new(app, files)?;
+        let running = runtime.block_on(discovery::running(app))?;
+        let state = SetupState::new(app, files, &running)?;
         let page = pages::page(&state);
         let (trail, end) = (Vec::new(), None);
         Ok(SetupFlow { state, runtime, before, checking: None, writing: None, trail, page, end })

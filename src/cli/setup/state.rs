@@ -82,12 +82,16 @@ pub(super) struct SetupState<'a> {
 }
 
 impl<'a> SetupState<'a> {
-    pub(super) fn new(app: &'a App, files: SetupFiles) -> Result<SetupState<'a>, AppError> {
+    pub(super) fn new(
+        app: &'a App,
+        files: SetupFiles,
+        running: &[(String, usize)],
+    ) -> Result<SetupState<'a>, AppError> {
         Ok(SetupState {
             app,
             files,
             step: SetupStep::Provider,
-            candidates: candidates(app)?,
+            candidates: candidates(app, running)?,
             server: None,
             is_new: false,
             address: None,

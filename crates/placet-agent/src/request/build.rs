@@ -9,21 +9,29 @@ use super::reduce::images::RequestImages;
 use super::reduce::rejected::RejectedContent;
 use super::reduce::shorten;
 use super::weight::{estimate, tokens};
+use crate::config::SystemPrompt;
 use placet_provider::{ExceededWindow, ModelRequest, ModelSpec};
 use placet_session::session::{Scratchpads, SessionStore};
 use placet_text::conversation::{Message, Part, ToolSpec};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 /// Below this window all tools and the system prompt would take a quarter of it.
 const SMALL_WINDOW: u64 = 16_384;
 
-/// What a model with a small window is offered, if the tools are placet's own.
-pub(crate) const BASIC_TOOLS: [&str; 5] =
-    ["read_file", "edit_file", "write_file", "run_command", "search_contents"];
+/// What a model with a small window is offered, if the tools are placet's own, and the parameters that it is told of. A
+/// command searches too; a file that does not exist can only be written.
+pub(crate) const BASIC_TOOLS: [(&str, &[&str]); 4] = [
+    ("read_file", &["path", "offset", "limit", "pattern"]),
+    ("edit_file", &["path", "old_string", "new_string", "replace_all"]),
+    ("write_file", &["path", "content"]),
+    ("run_command", &["command", "timeout_ms", "network"]),
+];
 
 pub(crate) struct ModelContext {
     system: Arc<str>,
+    short_system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     /// What the tools take in a request: to encode their schemas takes longer than all else that is measured for one.
     tool_bytes: OnceLock<usize>,
@@ -53,9 +61,10 @@ pub(crate) struct BuiltRequest {
 }
 
 impl ModelContext {
-    pub(crate) fn new(system: String, tools: Vec<ToolSpec>) -> ModelContext {
+    pub(crate) fn new(system: SystemPrompt, tools: Vec<ToolSpec>) -> ModelContext {
         ModelContext {
-            system: system.into(),
+            system: system.whole.into(),
+            short_system: system.short.into(),
             tools: tools.into(),
             tool_bytes: OnceLock::new(),
             pictures: RequestImages::default(),
@@ -72,16 +81,16 @@ impl ModelContext {
         (self.tools, self.tool_bytes) = (tools.into(), OnceLock::new());
     }
 
-    /// Offers no tools but the basic ones if the window is small. Only before the first request, as
+    /// Offers no tools but the basic ones, with the short prompt, if the window is small. Only before the first request, as
     /// [`set_tools`](ModelContext::set_tools). True if something was left out.
     pub(crate) fn fit_tools(&mut self, window: u64) -> bool {
-        let is_basic = |tool: &ToolSpec| BASIC_TOOLS.contains(&tool.name.as_str());
-        let has_basic = BASIC_TOOLS.iter().all(|name| self.tools.iter().any(|tool| tool.name == *name));
+        let has_basic = BASIC_TOOLS.iter().all(|(name, _)| self.tools.iter().any(|tool| tool.name == *name));
         if window >= SMALL_WINDOW || self.last.estimate > 0.0 || !has_basic {
             return false;
         }
         let count = self.tools.len();
-        self.set_tools(self.tools.iter().filter(|tool| is_basic(tool)).cloned().collect());
+        self.set_tools(self.tools.iter().filter_map(basic).collect());
+        self.system = Arc::clone(&self.short_system);
         self.tools.len() < count
     }
 
@@ -251,6 +260,16 @@ impl ModelContext {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
         self.system.len() + self.tool_bytes.get_or_init(|| self.tools.iter().map(tool).sum())
     }
+}
+
+/// The tool with its basic parameters, if it is a basic tool.
+fn basic(tool: &ToolSpec) -> Option<ToolSpec> {
+    let (_, parameters) = BASIC_TOOLS.iter().find(|(name, _)| *name == tool.name)?;
+    let mut tool = tool.clone();
+    if let Some(properties) = tool.schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| parameters.contains(&name.as_str()));
+    }
+    Some(tool)
 }
 
 /// The whole numbers in a server's message, thousands separators allowed.

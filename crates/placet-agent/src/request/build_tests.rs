@@ -10,7 +10,7 @@ fn model(window: u64) -> ModelSpec {
 }
 
 fn context() -> ModelContext {
-    ModelContext::new("system".into(), Vec::new())
+    ModelContext::new("system".to_string().into(), Vec::new())
 }
 
 fn round(id: usize, bytes: usize) -> [Message; 2] {
@@ -123,18 +123,19 @@ fn a_window_that_the_error_names_as_a_value_is_the_window() {
 fn a_small_window_gets_the_basic_tools_before_the_first_request_only() {
     let tool =
         |name: &str| ToolSpec { name: name.into(), description: "d".into(), schema: serde_json::json!({}) };
-    let names =
-        || BASIC_TOOLS.iter().chain(&["todo", "fetch_url"]).map(|name| tool(name)).collect::<Vec<_>>();
+    let names = || {
+        BASIC_TOOLS.iter().map(|(name, _)| *name).chain(["todo", "fetch_url"]).map(tool).collect::<Vec<_>>()
+    };
     let offered = |window: u64, tools: Vec<ToolSpec>| {
-        let mut context = ModelContext::new("s".into(), tools);
+        let mut context = ModelContext::new("s".to_string().into(), tools);
         context.fit_tools(window);
         context.tools.len()
     };
-    assert_eq!((offered(16_384, names()), offered(16_383, names()), offered(4_096, names())), (7, 5, 5));
+    assert_eq!((offered(16_384, names()), offered(16_383, names()), offered(4_096, names())), (6, 4, 4));
     assert_eq!(offered(4_096, vec![tool("Bash"), tool("todo")]), 2, "tools of another system");
-    let mut context = ModelContext::new("s".into(), names());
+    let mut context = ModelContext::new("s".to_string().into(), names());
     context.build(&[Message::user("go")], &model(32_768), 100);
-    assert!(!context.fit_tools(4_096) && context.tools.len() == 7);
+    assert!(!context.fit_tools(4_096) && context.tools.len() == 6);
 }
 
 #[test]

@@ -85,22 +85,23 @@ fn is_cut(estimate: f64, counted: u64) -> bool {
 
 /// True if something is not as it was assumed.
 fn apply(facts: &ServerFacts, spec: &mut ModelSpec) -> bool {
-    let before = (spec.window, spec.capabilities.vision);
+    let before = spec.clone();
     if let Some(window) = &facts.window {
         spec.window = window.value;
     }
     if let Some(vision) = &facts.vision {
         spec.capabilities.vision = vision.value;
     }
-    let has_no_tools = facts.tools.as_ref().is_some_and(|tools| !tools.value);
-    let told_before = !std::mem::replace(&mut spec.capabilities.tools, !has_no_tools);
-    has_no_tools && !told_before || before != (spec.window, spec.capabilities.vision)
+    if let Some(calls) = facts.calls {
+        spec.capabilities.tools = calls;
+    }
+    before != *spec
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use placet_provider::{ModelCapabilities, ServerFact};
+    use placet_provider::{ModelCapabilities, ServerFact, ToolForm};
 
     #[test]
     fn what_the_server_says_is_taken_and_what_it_does_not_say_stays() {
@@ -112,10 +113,14 @@ mod tests {
         assert_eq!((spec.window, spec.capabilities.vision), (8192, true));
         assert!(!apply(&ServerFacts { window: fact(8192), ..ServerFacts::default() }, &mut spec));
         let no = || Some(ServerFact { value: false, from: "/props".into() });
+        let calls = Some(ToolForm::Json);
         assert!(apply(&ServerFacts { vision: no(), ..ServerFacts::default() }, &mut spec));
-        assert!(apply(&ServerFacts { tools: no(), ..ServerFacts::default() }, &mut spec));
-        assert!(!apply(&ServerFacts { tools: no(), ..ServerFacts::default() }, &mut spec), "said once");
-        assert!(!spec.capabilities.tools);
+        assert!(apply(&ServerFacts { tools: no(), calls, ..ServerFacts::default() }, &mut spec));
+        assert!(
+            !apply(&ServerFacts { tools: no(), calls, ..ServerFacts::default() }, &mut spec),
+            "said once"
+        );
+        assert_eq!(spec.capabilities.tools, ToolForm::Json);
         assert!(!spec.capabilities.vision);
     }
 

@@ -6,6 +6,7 @@ use super::field::SettingTexts;
 use super::table::settings_table;
 
 const DIALECTS: [&str; 4] = ["anthropic", "openai-chat", "openai-responses", "gemini"];
+const TOOL_FORMS: [&str; 4] = ["auto", "native", "json", "text"];
 const OUTPUT_LIMITS: [&str; 3] = ["max_completion_tokens", "max_tokens", "unsaid"];
 
 settings_table! {
@@ -32,6 +33,10 @@ settings_table! {
 
         /// The built-in provider to start from: its wire format, headers and quirks are used unless you set them.
         "providers.*.preset" => preset: Option<String>;
+
+        /// How tools are offered: in the API's own form; as JSON, by a schema that the server holds the model to
+        /// (openai-chat only); as text. `auto`: `native`, unless the server says that it has no tools.
+        "providers.*.tools" => tools: Option<String> in TOOL_FORMS = "auto";
 
         /// The path below its base URL, if not that of the wire format: `/chat/completions`.
         "providers.*.path" => path: Option<String>;

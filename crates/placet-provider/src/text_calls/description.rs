@@ -1,23 +1,32 @@
 //! The other direction: a request for a server that has no tools. The tools are described in the system prompt, and earlier
-//! calls and their results are text, in the form of Hermes and Qwen, which most open models have seen.
+//! calls and their results are text: in the form of Hermes and Qwen, which most open models have seen, or as the JSON
+//! objects that an [answer schema](super::answer_schema) asks for.
 
-use crate::ModelRequest;
+use super::answer_schema::{ARGUMENTS, SAY, TOOL};
+use crate::{ModelRequest, ToolForm};
 use placet_text::conversation::{AssistantBlock, CallInput, CallResult, Message, Part, ToolCall, ToolSpec};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
-const HEAD: &str = "To call a tool, end your answer with\n<tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call>\nand write nothing behind it; the result is the next message. The tools:";
+const TEXT_HEAD: &str = "To call a tool, end your answer with\n<tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call>\nand write nothing behind it; the result is the next message. The tools:";
 
-/// The request with its tools as text, if the server has none.
+const JSON_HEAD: &str = "Answer with one JSON object and nothing else: {\"say\":\"TEXT\"} to speak to the person, which ends your work, or {\"tool\":\"NAME\",\"arguments\":{...}} to call a tool, whose result is the next message. The tools and their arguments:";
+
+/// The request with its tools as text, if the server has none. With [`ToolForm::Json`] the tools stay in it, for the schema.
 pub(crate) fn without_tools(request: &ModelRequest) -> Cow<'_, ModelRequest> {
-    if request.model.capabilities.tools || request.tools.is_empty() {
+    let form = request.model.capabilities.tools;
+    if form == ToolForm::Native || request.tools.is_empty() {
         return Cow::Borrowed(request);
     }
-    let list: Vec<String> = request.tools.iter().map(tool).collect();
+    let is_json = form == ToolForm::Json;
+    let (head, row): (_, fn(&ToolSpec) -> String) =
+        if is_json { (JSON_HEAD, signature) } else { (TEXT_HEAD, tool) };
+    let list: Vec<String> = request.tools.iter().map(row).collect();
     Cow::Owned(ModelRequest {
-        system: format!("{}\n\n{HEAD}\n{}", request.system.trim_end(), list.join("\n")).into(),
-        tools: [].into(),
-        messages: request.messages.iter().map(message).collect(),
+        system: format!("{}\n\n{head}\n{}", request.system.trim_end(), list.join("\n")).into(),
+        tools: if is_json { Arc::clone(&request.tools) } else { [].into() },
+        messages: request.messages.iter().map(|message| rewritten(message, form)).collect(),
         ..request.clone()
     })
 }
@@ -26,14 +35,32 @@ fn tool(spec: &ToolSpec) -> String {
     json!({"name": spec.name, "description": spec.description, "parameters": spec.schema}).to_string()
 }
 
-fn message(message: &Message) -> Message {
+/// `edit_file {"path": string, "replace_all"?: boolean}: Replaces.` The schema says the rest.
+fn signature(spec: &ToolSpec) -> String {
+    let required = spec.schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let field = |(name, schema): (&String, &Value)| {
+        let mark = if is_required(name) { "" } else { "?" };
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
+        format!("\"{name}\"{mark}: {kind}")
+    };
+    let fields = spec.schema.get("properties").and_then(Value::as_object);
+    let fields: Vec<String> = fields.into_iter().flatten().map(field).collect();
+    format!("{} {{{}}}: {}", spec.name, fields.join(", "), spec.description)
+}
+
+fn rewritten(message: &Message, form: ToolForm) -> Message {
     let mut message = message.clone();
     match &mut message {
         Message::Assistant(answer) => {
             for block in &mut answer.blocks {
-                if let AssistantBlock::Call(call) = block {
-                    *block = AssistantBlock::Text { text: written(call) };
-                }
+                let text = match (&*block, form) {
+                    (AssistantBlock::Call(call), ToolForm::Json) => object(call),
+                    (AssistantBlock::Call(call), _) => written(call),
+                    (AssistantBlock::Text { text }, ToolForm::Json) => json!({ SAY: text }).to_string(),
+                    _ => continue,
+                };
+                *block = AssistantBlock::Text { text };
             }
             message
         }
@@ -42,6 +69,10 @@ fn message(message: &Message) -> Message {
         }
         Message::User { .. } => message,
     }
+}
+
+fn object(call: &ToolCall) -> String {
+    json!({TOOL: call.name, ARGUMENTS: call.input.to_replay()}).to_string()
 }
 
 fn written(call: &ToolCall) -> String {
@@ -74,7 +105,7 @@ mod tests {
         let results = vec![CallResult::text(&call, CallOutcome::Done, "one")];
         let spec =
             ToolSpec { name: "look".into(), description: "Looks.".into(), schema: json!({"type": "object"}) };
-        let capabilities = ModelCapabilities { tools: false, ..ModelCapabilities::default() };
+        let capabilities = ModelCapabilities { tools: ToolForm::Text, ..ModelCapabilities::default() };
         let mut request = ModelRequest {
             model: ModelSpec { name: "m".into(), window: 4096, capabilities },
             system: "Be brief.".into(),
@@ -101,7 +132,12 @@ mod tests {
         );
         let parts = ["<tool_response name=\"look\">", "one", "</tool_response>"].map(Part::text).to_vec();
         assert_eq!(sent.messages.get(2), Some(&Message::User { parts }));
-        request.model.capabilities.tools = true;
+        request.model.capabilities.tools = ToolForm::Json;
+        let sent = without_tools(&request).into_owned();
+        assert!(sent.system.ends_with("\nlook {}: Looks.") && sent.tools.len() == 1, "{}", sent.system);
+        let Some(Message::Assistant(answer)) = sent.messages.get(1) else { panic!() };
+        assert_eq!(answer.text(), "{\"say\":\"I look.\"}{\"tool\":\"look\",\"arguments\":{\"at\":\"a\"}}");
+        request.model.capabilities.tools = ToolForm::Native;
         assert!(matches!(without_tools(&request), Cow::Borrowed(_)));
     }
 }

@@ -4,19 +4,22 @@
 //! The forms are a table ([`format`]). Whether a text is a call is decided when the answer is complete ([`reading`]);
 //! until then [`gate`] holds it back from the screen. A recognised call takes the same way as any other.
 
+pub(crate) mod answer_schema;
 mod callable_tools;
 mod cursor;
 mod description;
 mod format;
 mod gate;
+mod json_answer;
 mod python;
 mod reading;
 mod syntax;
 
-use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent};
+use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent, ToolForm};
 use callable_tools::{CallableTools, ID, made_calls};
 pub(crate) use description::without_tools;
 use gate::TextGate;
+use json_answer::SpokenWords;
 use placet_text::conversation::{AssistantBlock, AssistantMessage, CallId, StopReason, ToolCall};
 use reading::{AnswerEnd, TextReading, read};
 
@@ -25,6 +28,8 @@ pub(crate) struct TextCallDecoder {
     inner: Box<dyn AnswerDecoder>,
     tools: CallableTools,
     gate: TextGate,
+    /// Where the answer was asked for as a JSON object.
+    spoken: Option<SpokenWords>,
     /// The number of the next id.
     next_id: usize,
     /// The server made a call in this answer: then its text is text.
@@ -37,10 +42,12 @@ impl TextCallDecoder {
     pub(crate) fn new(inner: Box<dyn AnswerDecoder>, request: &ModelRequest) -> TextCallDecoder {
         let next_id = made_calls(request).filter(|id| id.starts_with(ID)).count();
         let tools = CallableTools::of(request);
+        let is_json = request.model.capabilities.tools == ToolForm::Json && !request.tools.is_empty();
         TextCallDecoder {
             inner,
             tools,
             gate: TextGate::default(),
+            spoken: is_json.then(SpokenWords::default),
             next_id,
             has_calls: false,
             left: Vec::new(),
@@ -57,7 +64,10 @@ impl TextCallDecoder {
         if self.has_calls || self.tools.names.is_empty() {
             return events.push(StreamEvent::Text(text));
         }
-        let shown = self.gate.push(&text, &self.tools.names);
+        let shown = match &mut self.spoken {
+            Some(spoken) => spoken.push(&text),
+            None => self.gate.push(&text, &self.tools.names),
+        };
         // What is held back counts as progress: the answer arrives.
         let bytes = text.len().saturating_sub(shown.len());
         if !shown.is_empty() {
@@ -75,20 +85,21 @@ impl TextCallDecoder {
             Some(AssistantBlock::Text { text }) if answer.calls().next().is_none() => text.clone(),
             _ => String::new(),
         };
-        match read(&text, &self.tools, end) {
+        let held = self.gate.held();
+        let shown = self.spoken.as_ref().map_or(text.len().saturating_sub(held), |spoken| spoken.shown);
+        match self.reading(&text, end) {
             _ if self.tools.names.is_empty() => {}
-            TextReading::Plain => {}
+            TextReading::Plain if self.spoken.is_none() || text.is_empty() => {}
+            TextReading::Plain => events.push(StreamEvent::Text(text)),
             TextReading::Fault(fault) => answer.stop = StopReason::TextCall(fault),
             TextReading::Calls { prose, calls } => {
-                let shown = text.len().saturating_sub(self.gate.held());
                 self.gate.release();
-                let prose = text.get(..prose).unwrap_or_default().trim_end();
                 if let Some(rest) = prose.get(shown..).filter(|rest| !rest.is_empty()) {
                     events.push(StreamEvent::Text(rest.into()));
                 }
-                if let Some(at) = place {
-                    let said = AssistantBlock::Text { text: prose.into() };
-                    answer.blocks.splice(at..=at, (!prose.is_empty()).then_some(said));
+                say_instead(&mut answer, place, prose);
+                if end == AnswerEnd::Whole && !calls.is_empty() {
+                    answer.stop = StopReason::ToolUse;
                 }
                 for (name, input) in calls {
                     let id = CallId::new(format!("{ID}{}", self.next_id));
@@ -96,13 +107,23 @@ impl TextCallDecoder {
                     events.push(StreamEvent::CallStarted { id: id.clone(), name: name.clone() });
                     answer.blocks.push(AssistantBlock::Call(ToolCall { id, name, input }));
                 }
-                if end == AnswerEnd::Whole {
-                    answer.stop = StopReason::ToolUse;
-                }
             }
         }
         self.release(events);
         events.push(StreamEvent::Finished(answer));
+    }
+
+    fn reading(&self, text: &str, end: AnswerEnd) -> TextReading {
+        let object = self.spoken.as_ref().and_then(|_| json_answer::read(text, end));
+        object.unwrap_or_else(|| read(text, &self.tools, end))
+    }
+}
+
+/// Puts the words of the answer where its text was.
+fn say_instead(answer: &mut AssistantMessage, place: Option<usize>, words: String) {
+    if let Some(at) = place {
+        let said = (!words.is_empty()).then_some(AssistantBlock::Text { text: words });
+        answer.blocks.splice(at..=at, said);
     }
 }
 
@@ -129,9 +150,15 @@ impl AnswerDecoder for TextCallDecoder {
     }
 
     fn cut(&mut self) -> AssistantMessage {
-        let answer = self.inner.cut();
+        let mut answer = self.inner.cut();
         let mut events = Vec::new();
         if answer.stop == StopReason::Cut {
+            let place = answer.blocks.iter().rposition(|block| matches!(block, AssistantBlock::Text { .. }));
+            if let (Some(_), TextReading::Calls { prose, .. }) =
+                (&self.spoken, self.reading(&answer.text(), AnswerEnd::AtLimit(0)))
+            {
+                say_instead(&mut answer, place, prose);
+            }
             self.release(&mut events);
             self.left = events;
             return answer;

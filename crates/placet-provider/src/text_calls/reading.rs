@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 pub(super) enum TextReading {
     /// Ordinary text.
     Plain,
-    /// Text up to `prose`, and then these calls.
-    Calls { prose: usize, calls: Vec<(String, CallInput)> },
+    /// Words, and then these calls.
+    Calls { prose: String, calls: Vec<(String, CallInput)> },
     /// The model meant a call, and it cannot run.
     Fault(TextCallFault),
 }
@@ -45,6 +45,11 @@ pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextRea
         None if tools.takes_unmarked => unmarked(text, tools),
         None => TextReading::Plain,
     }
+}
+
+/// What stands in front of the calls.
+fn words(text: &str, calls: usize) -> String {
+    text.get(..calls).unwrap_or_default().trim_end().into()
 }
 
 fn without_end(text: &str) -> &str {
@@ -116,14 +121,14 @@ fn marked(text: &str, at: usize, tools: &CallableTools, end: AnswerEnd) -> TextR
     if rest.is_empty() && !written.is_empty() {
         return match written.iter().find(|call| !is_known(call)) {
             Some(unknown) => TextReading::Fault(TextCallFault::UnknownTool { name: unknown.name.clone() }),
-            None => TextReading::Calls { prose: at, calls: read },
+            None => TextReading::Calls { prose: words(text, at), calls: read },
         };
     }
     let begun = begun_name(rest).filter(|name| tools.find(name).is_some());
     match (begun, end) {
         (Some(name), AnswerEnd::AtLimit(tokens)) if written.iter().all(is_known) => {
             read.push((name, CallInput::parse_cut(rest, tokens)));
-            TextReading::Calls { prose: at, calls: read }
+            TextReading::Calls { prose: words(text, at), calls: read }
         }
         // Text about calls also has text behind them; its calls are of other tools.
         _ if written.iter().any(is_known) => TextReading::Fault(TextCallFault::NotLast),
@@ -174,7 +179,7 @@ fn unmarked(text: &str, tools: &CallableTools) -> TextReading {
         }
         Some(_) => TextReading::Plain,
         None if is_alone || read.iter().all(|(name, input)| tools.fits(name, input)) => {
-            TextReading::Calls { prose, calls: read }
+            TextReading::Calls { prose: words(text, prose), calls: read }
         }
         None => TextReading::Plain,
     }

@@ -4,7 +4,8 @@
 //! not changed since then. The ledger decides whether the lines may be replaced at all.
 
 use super::edit_errors::{
-    bad_text, changed, changed_lead, column_of, never_read, not_shown, refuse_marks, since_read, unshown,
+    bad_text, changed, changed_lead, column_of, never_read, not_shown, not_shown_now, refuse_marks,
+    since_read, unshown,
 };
 use super::edit_spans::{EditEffect, same_outside};
 use super::suggestions::{look_alike, nearest_block};
@@ -321,7 +322,14 @@ impl EditPlan {
                     .iter()
                     .filter_map(|target| seen.first_gap(target))
                     .for_each(|gap| missing.insert(gap));
-                Err(not_shown(&self.edit.path, &seen, &missing, column_of(file, spans, &missing)))
+                let path = &self.edit.path;
+                // A line that is longer than a page, and a file that is too large to be known whole, are read in parts.
+                let column = column_of(file, spans, &missing);
+                let is_in_parts = column.is_some() || !env.ledger().windows(&self.at.path).is_empty();
+                Err(match is_in_parts {
+                    true => not_shown(path, &seen, &missing, column),
+                    false => not_shown_now(env, &self.at, path, (file, hash), (&seen, &missing)),
+                })
             }
             ReadStatus::Unshown(_) if self.edit.unread == UnreadPolicy::AllowChanged => Ok(None),
             ReadStatus::Unshown(lines) => Err(unshown(env, &self.at, &self.edit.path, (file, hash), &lines)),

@@ -12,6 +12,10 @@ use std::ops::Range;
 pub(super) const LONG_LINE: usize = 4 * ROW;
 /// The longest diff in an error, in bytes.
 const MOST: usize = 12_000;
+/// The same for lines that were not read: a small model reads a page of them at most.
+const MOST_MISSING: usize = 4_000;
+
+const SEEN_NOW: &str = "you have now seen them: repeat the call on the current content";
 
 /// `read_file(path: "a.txt"` and `rest`, with the names of the tool set.
 fn read_call(path: &str, rest: &str) -> Hint {
@@ -93,8 +97,20 @@ pub(crate) fn would_lose(path: &str, seen: &RangeSet, missing: usize) -> ToolErr
     )
 }
 
-/// Refuses because of `lines` that others changed after the file was read, and shows them: they count as seen
-/// afterwards.
+/// Refuses because of `lines` that the change touches and that were not shown, and shows them.
+pub(crate) fn not_shown_now(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    path: &str,
+    (file, hash): (&TextFile, Hash),
+    (seen, missing): (&RangeSet, &RangeSet),
+) -> ToolError {
+    let ToolError { message, fault, .. } = not_shown(path, seen, missing, None);
+    let rows = show(env, at, (file, hash), missing, MOST_MISSING);
+    ToolError::hint(format!("{message}. The lines that are missing:\n{rows}"), SEEN_NOW).because(fault)
+}
+
+/// Refuses because of `lines` that others changed after the file was read, and shows them.
 pub(crate) fn unshown(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -102,6 +118,25 @@ pub(crate) fn unshown(
     (file, hash): (&TextFile, Hash),
     lines: &RangeSet,
 ) -> ToolError {
+    let rows = show(env, at, (file, hash), lines, MOST);
+    ToolError::hint(
+        format!(
+            "the person or another program changed `{path}` at line{} {lines} after you read it, and you have not seen that. The lines now:\n{rows}",
+            s(lines.len()),
+        ),
+        SEEN_NOW,
+    )
+    .because(CallFailure::Changed)
+}
+
+/// The lines as the model reads them, up to `most` bytes of them: they count as seen afterwards.
+fn show(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    (file, hash): (&TextFile, Hash),
+    lines: &RangeSet,
+    most: usize,
+) -> String {
     let (mut text, mut shown) = (String::new(), RangeSet::new());
     for line in lines.ranges().flatten() {
         let row = format!(
@@ -109,7 +144,7 @@ pub(crate) fn unshown(
             line + 1,
             file.text_of_lines(&(line..line + 1)).trim_end_matches(['\r', '\n'])
         );
-        if text.len() + row.len() > MOST && !shown.is_empty() {
+        if text.len() + row.len() > most && !shown.is_empty() {
             break;
         }
         text.push_str(&row);
@@ -120,15 +155,7 @@ pub(crate) fn unshown(
         0 => String::new(),
         n => format!("\n[... {n} more]"),
     };
-    ToolError::hint(
-        format!(
-            "the person or another program changed `{path}` at line{} {lines} after you read it, and you have not seen that. The lines now:\n{}{more}",
-            s(lines.len()),
-            text.trim_end()
-        ),
-        "you have now seen them: repeat the call on the current content",
-    )
-    .because(CallFailure::Changed)
+    format!("{}{more}", text.trim_end())
 }
 
 /// Refuses a content that has a redaction mark where the old content had a secret: the write would lose the real value.
