@@ -5,6 +5,7 @@ mod index;
 mod reading;
 mod refs;
 mod stash;
+mod tracked_links;
 
 pub use checkout::{CheckoutName, CheckoutState, Head};
 pub use index::{IndexEntry, IndexState};
@@ -12,6 +13,7 @@ pub use reading::StateCopy;
 pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
 pub use stash::StashEntry;
+pub use tracked_links::tracked_links;
 
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;

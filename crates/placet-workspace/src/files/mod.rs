@@ -7,6 +7,7 @@ pub(super) mod database_files;
 pub(super) mod database_record;
 pub(super) mod entries_below;
 mod exchange;
+pub(super) mod file_stamp;
 pub(super) mod file_window;
 pub(super) mod home_copy;
 pub(super) mod ignore_rules;

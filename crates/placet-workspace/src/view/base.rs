@@ -4,8 +4,8 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
-use super::file_stamp::{FileStamp, stamp};
 use super::roots::may_hold;
+use crate::files::file_stamp::{FileStamp, stamp};
 use crate::files::path_state::{PathState, raw_option, raw_shared};
 use crate::files::shared_state::SharedState;
 use crate::history::damage::{DamageKind, DamagedPart, DamagedRecord, open_record};

@@ -9,7 +9,6 @@ use super::super::repository::{
 use super::stack::{node_at, stat_at};
 use super::{LayerKind, View};
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::changes::classify::forget_links;
 use crate::files::open::open_regular;
 use crate::files::path_state::PathState;
 use crate::history::file_rename::FileRename;
@@ -196,8 +195,6 @@ impl View {
             (&repositories, git),
             self.apply_progress(),
         );
-        // There may be links that were not there before.
-        forget_links();
         // What the next start has to complete is logged by it.
         if let Err(error) = &landed
             && !matches!(error, ApplyError::Half { .. } | ApplyError::Open(_))

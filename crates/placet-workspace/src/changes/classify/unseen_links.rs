@@ -15,7 +15,6 @@ pub(super) struct SearchBounds {
     pub(super) near: usize,
     pub(super) directories: usize,
     pub(super) entries: usize,
-    pub(super) links: usize,
     pub(super) longest: Duration,
 }
 
@@ -24,7 +23,6 @@ const BOUNDS: SearchBounds = SearchBounds {
     near: 5_000_000,
     directories: 300_000,
     entries: 5_000_000,
-    links: 100_000,
     longest: Duration::from_secs(10),
 };
 
@@ -33,7 +31,7 @@ impl SearchBounds {
     pub(super) fn of_program() -> SearchBounds {
         #[cfg(debug_assertions)]
         if let Some(most) = std::env::var("PLACET_SEARCH_MOST").ok().and_then(|most| most.parse().ok()) {
-            return SearchBounds { near: most, directories: most, entries: most, links: most, ..BOUNDS };
+            return SearchBounds { near: most, directories: most, entries: most, ..BOUNDS };
         }
         BOUNDS
     }
@@ -47,7 +45,6 @@ pub(super) enum UnseenLinks {
     /// More than this in the workspace.
     Directories(usize),
     Entries(usize),
-    Links(usize),
     Time(Duration),
     Unreadable(PathBuf, io::ErrorKind),
 }
@@ -71,7 +68,6 @@ impl UnseenLinks {
             }
             UnseenLinks::Directories(directories) => most(*directories, "directory"),
             UnseenLinks::Entries(entries) => most(*entries, "name"),
-            UnseenLinks::Links(links) => most(*links, "link"),
             UnseenLinks::Time(longest) => {
                 format!(
                     "the workspace is too large to look through in {}",
