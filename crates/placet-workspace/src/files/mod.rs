@@ -5,6 +5,7 @@ pub(super) mod atomic_write;
 pub(super) mod attributes;
 pub(super) mod database_files;
 pub(super) mod database_record;
+pub(super) mod dirs_above;
 pub(super) mod entries_below;
 mod exchange;
 pub(super) mod file_stamp;

@@ -9,6 +9,7 @@ use super::super::repository::{
 use super::stack::{node_at, stat_at};
 use super::{LayerKind, View};
 use crate::changes::change_set::{ChangeSet, FileChange};
+use crate::files::dirs_above::DirsAbove;
 use crate::files::open::open_regular;
 use crate::files::path_state::PathState;
 use crate::history::file_rename::FileRename;
@@ -16,7 +17,8 @@ use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::log_marks::LogMarks;
 use placet_permission::is_git_name;
 use rustix::fs::OFlags;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
@@ -70,8 +72,9 @@ impl View {
     }
 
     pub(super) fn repositories_in(&self, shelf: LayerKind, changes: &[FileChange]) -> RepositoryMeaning {
-        let mut places = BTreeSet::new();
-        places.extend(changes.iter().map(|c| place_of(&c.path, &c.before, &c.after)));
+        let mut places: Vec<&Path> = changes.iter().map(|c| place_of(&c.path, &c.before, &c.after)).collect();
+        // In their order, those of one directory follow each other.
+        places.dedup_by_key(|place| place.as_os_str());
         let repositories = self.repositories(shelf, places);
         let repository_changes: Vec<RepositoryChange> = repositories
             .outermost()
@@ -162,17 +165,17 @@ impl View {
         &self,
         changes: impl IntoIterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
     ) -> RepositorySet {
-        let (mut named, mut places): (BTreeSet<&Path>, BTreeSet<&Path>) = Default::default();
+        let (mut named, mut dirs): (HashSet<&OsStr>, DirsAbove<'_>) = Default::default();
+        let mut places: Vec<&Path> = Vec::new();
         for (path, before, after) in changes {
-            places.insert(place_of(path, before, after));
-            // Where a path is known, all above it are.
-            for path in path.ancestors() {
-                if !named.insert(path) {
-                    break;
-                }
+            let place = place_of(path, before, after);
+            if places.last().map(|last| last.as_os_str()) != Some(place.as_os_str()) {
+                places.push(place);
             }
+            named.insert(path.as_os_str());
+            dirs.new_above(path);
         }
-        let exists = |path: &Path| named.contains(path) || self.had(path);
+        let exists = |path: &Path| named.contains(path.as_os_str()) || dirs.contains(path) || self.had(path);
         RepositorySet::recognise(places, self.roots(), &exists)
     }
 

@@ -10,6 +10,7 @@ use super::other_names::{self, FileId};
 use super::scope::ClassifyScope;
 use super::unseen_links::{SearchBounds, UnseenLinks, is_closed};
 use crate::changes::change_set::FileChange;
+use crate::files::dirs_above::DirsAbove;
 use crate::files::path_state::PathState;
 use crate::files::resolve::without_links;
 use crate::repository::flat;
@@ -208,6 +209,9 @@ impl LinkIndex {
     /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link. No more than
     /// [`MOST_NAMES`].
     fn names_of(&self, path: &Path) -> Vec<PathBuf> {
+        if self.targets.is_empty() {
+            return Vec::new();
+        }
         let mut names = vec![path.to_path_buf()];
         let mut seen = BTreeSet::from([path.to_path_buf()]);
         let mut next = 0;
@@ -267,16 +271,10 @@ fn is_written_in_place(change: &FileChange) -> bool {
 
 /// The directories above changed paths, as far as they are in the workspace.
 fn dirs_above(scope: &ClassifyScope<'_>) -> BTreeSet<PathBuf> {
-    let mut dirs: BTreeSet<PathBuf> = BTreeSet::new();
-    for change in &scope.set.changes {
-        for dir in change.path.ancestors().skip(1) {
-            let inside = scope.roots.iter().any(|root| dir.starts_with(root));
-            if !inside || !dirs.insert(dir.to_path_buf()) {
-                break;
-            }
-        }
-    }
-    dirs
+    let mut dirs = DirsAbove::default();
+    let above = scope.set.changes.iter().flat_map(|change| dirs.new_above(&change.path));
+    let inside = above.filter(|dir| scope.roots.iter().any(|root| dir.starts_with(root)));
+    inside.map(Path::to_path_buf).collect()
 }
 
 /// Visits the entries of a directory while `visit` returns true; none where nobody finds a link. Fails where an entry may
