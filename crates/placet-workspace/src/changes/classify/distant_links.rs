@@ -3,9 +3,8 @@
 //! No file system can be asked which links lead to a file, and to walk a workspace takes as long as the workspace is large.
 //! Known are the links that git tracks and those in the two upper levels of a root: see "Limits" in `docs/security.md`.
 
-use super::links::each_entry;
 use super::other_names::FILLED;
-use super::unseen_links::UnseenLinks;
+use super::unseen_links::{UnseenLinks, each_entry};
 use crate::files::file_stamp::{FileStamp, stamp};
 use crate::repository::{GitDirs, outside_content};
 use std::collections::BTreeMap;

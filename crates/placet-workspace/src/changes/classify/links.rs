@@ -8,7 +8,7 @@
 use super::distant_links;
 use super::other_names::{self, FileId};
 use super::scope::ClassifyScope;
-use super::unseen_links::{SearchBounds, UnseenLinks, is_closed};
+use super::unseen_links::{SearchBounds, UnseenLinks, each_entry};
 use crate::changes::change_set::FileChange;
 use crate::files::dirs_above::DirsAbove;
 use crate::files::path_state::PathState;
@@ -16,8 +16,6 @@ use crate::files::resolve::without_links;
 use crate::repository::flat;
 use placet_permission::Runner;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{DirEntry, FileType};
-use std::io;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -275,26 +273,4 @@ fn dirs_above(scope: &ClassifyScope<'_>) -> BTreeSet<PathBuf> {
     let above = scope.set.changes.iter().flat_map(|change| dirs.new_above(&change.path));
     let inside = above.filter(|dir| scope.roots.iter().any(|root| dir.starts_with(root)));
     inside.map(Path::to_path_buf).collect()
-}
-
-/// Visits the entries of a directory while `visit` returns true; none where nobody finds a link. Fails where an entry may
-/// have been missed.
-pub(super) fn each_entry(dir: &Path, visit: &mut dyn FnMut(&DirEntry, FileType) -> bool) -> io::Result<()> {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(e) if is_closed(&e) => return Ok(()),
-        Err(e) => return Err(e),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let goes_on = match entry.file_type() {
-            Ok(kind) => visit(&entry, kind),
-            Err(e) if is_closed(&e) => true,
-            Err(e) => return Err(e),
-        };
-        if !goes_on {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -3,8 +3,7 @@
 //! No file system can be asked for them, so the directories are walked, those near the root first: only where a change is
 //! written into such a file. The walk is bounded. Where a bound is reached, that is a part of the result.
 
-use super::links::each_entry;
-use super::unseen_links::{SearchBounds, UnseenLinks, is_closed};
+use super::unseen_links::{SearchBounds, UnseenLinks, each_entry, is_closed};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{DirEntry, FileType};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};

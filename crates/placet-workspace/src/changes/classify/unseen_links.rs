@@ -4,6 +4,7 @@
 use placet_permission::Runner;
 use placet_text::text::{count, visible};
 use rustix::io::Errno;
+use std::fs::{DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,4 +94,26 @@ pub(super) fn is_closed(error: &io::Error) -> bool {
             error.kind(),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
         )
+}
+
+/// Visits the entries of a directory while `visit` returns true; none where nobody finds a link. Fails where an entry may
+/// have been missed.
+pub(super) fn each_entry(dir: &Path, visit: &mut dyn FnMut(&DirEntry, FileType) -> bool) -> io::Result<()> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(e) if is_closed(&e) => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let goes_on = match entry.file_type() {
+            Ok(kind) => visit(&entry, kind),
+            Err(e) if is_closed(&e) => true,
+            Err(e) => return Err(e),
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
 }
