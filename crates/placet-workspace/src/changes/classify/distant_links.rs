@@ -30,7 +30,9 @@ pub(super) fn tracked(dir: &Path) -> Arc<Vec<PathBuf>> {
     if let Some((_, links)) = known().get(dir).filter(|(of, _)| *of == stamp) {
         return Arc::clone(links);
     }
-    let links = placet_git::tracked_links(dir, &index).unwrap_or_else(|e| {
+    // A pipe or a device in its place is no index.
+    let Ok(Some(bytes)) = outside_content(&index, placet_git::limit::TABLE) else { return Arc::default() };
+    let links = placet_git::tracked_links(dir, &bytes).unwrap_or_else(|e| {
         tracing::warn!("the links that git tracks in {} are not known: {e}", dir.display());
         Vec::new()
     });
