@@ -173,22 +173,21 @@ def many(binary, base, rows):
     who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "gc.auto=0"]
 
     def git(*words):
-        done = Timed(["git", *who, *words], home, work)
-        assert done.code == 0, words
-        return done.seconds
+        return Timed(["git", *who, *words], home, work).seconds
 
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
         git(*words)
     change = "for file in d*/*; do echo changed >> $file; done"
-    assert Timed([binary, "run", "--", "sh", "-c", change], home, work).code in (0, 1, 2, 3)
+    # The changes are pending: nobody was there to decide about them.
+    Timed([binary, "run", "--", "sh", "-c", change], home, work, code=PENDING)
     took = {}
     for word in ("apply", "undo"):
         done = Timed([binary, word], home, work)
-        assert done.code == 0, done.output[-500:]
         took[word] = done.seconds
         rows.add(f"{word} of {MANY} files", "s", done.seconds)
         rows.add(f"{word} of {MANY} files: processor time", "s", done.cpu)
-    assert Timed(["git", "diff", "--quiet"], home, work).code == 0, "undo left something"
+    # What undo left would be a difference.
+    git("diff", "--quiet")
     Timed(["sh", "-c", change], home, work)
     stash, pop = git("stash", "-q"), git("stash", "pop", "-q")
     rows.add(f"git stash of {MANY} files", "s", stash)
@@ -198,6 +197,7 @@ def many(binary, base, rows):
 
 
 MANY = 10_000
+PENDING = 3
 
 
 def edit(binary, base, rows):

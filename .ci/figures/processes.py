@@ -32,9 +32,10 @@ def fresh_home(base):
 
 
 class Timed:
-    """A process that has ended: seconds, seconds of processor time, context switches."""
+    """A process that has ended with `code`: seconds, seconds of processor time, context switches. There is no figure of
+    another one."""
 
-    def __init__(self, argv, home, work, model=None, stdin=None):
+    def __init__(self, argv, home, work, model=None, stdin=None, code=0):
         start = time.perf_counter()
         process = subprocess.Popen(
             argv,
@@ -51,7 +52,8 @@ class Timed:
         _, status, used = os.wait4(process.pid, 0)
         self.seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
-        self.code = process.returncode
+        if process.returncode != code:
+            raise SystemExit(f"{' '.join(argv)[:200]} ended with {process.returncode}: {self.output[-500:]!r}")
         self.cpu = used.ru_utime + used.ru_stime
         self.switches = used.ru_nvcsw + used.ru_nivcsw
 
@@ -153,7 +155,9 @@ class Terminal:
         except OSError:
             pass
         os.close(self.fd)
-        os.waitpid(self.pid, 0)
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if code:
+            raise SystemExit(f"a program in the terminal ended with {code}")
         return time.perf_counter() - self.start
 
     def type(self, text):

@@ -13,6 +13,7 @@ mod layer_places;
 mod many_changes;
 mod shut_modes;
 mod stop_while_collecting;
+mod sync_order;
 mod tries;
 mod txn_crash;
 mod txn_journal;

@@ -16,7 +16,7 @@ fn large_workspace() -> Option<Txn> {
     }
     let txn = Txn::on_disk();
     let made = "for n in $(seq 60); do mkdir -p d$n/e; echo x > d$n/e/f; done; echo one > a.txt; echo x > build.rs; \
-        ln -s ../../a.txt d60/e/.envrc";
+        ln -s ../a.txt d60/.envrc";
     assert_eq!(txn.sh(&txn.tree, made), 0);
     Some(txn)
 }
@@ -51,6 +51,44 @@ fn a_change_in_a_workspace_that_is_too_large_to_look_through_waits() {
     txn.run(["-p", "run echo y > a.txt", "--mode", "ask"]);
     let listed = looking_at(&txn, 5_000, &["changes"]).stdout;
     assert!(listed.starts_with("! M a.txt") && listed.contains("direnv"), "{listed}");
+}
+
+/// Story: the whole workspace was walked for such links, at each call. git knows them, also in a linked worktree.
+#[test]
+fn a_link_far_from_its_target_is_known_where_git_tracks_it() {
+    if !(has_view() && require("git")) {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let git = "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x; ";
+    let made = "mkdir -p docs a/b/c x/y/z; echo one > docs/a.md; echo one > docs/b.md; ln -s ../../../docs/a.md a/b/c/AGENTS.md; \
+        git init -q -b main . && git add . && git commit -qm First; ln -s ../../../docs/b.md x/y/z/AGENTS.md";
+    assert_eq!(txn.sh(&txn.tree, &format!("{git}{made}")), 0);
+    let listed = |turn: &str| {
+        txn.run(["-p", turn, "--mode", "ask"]);
+        let listed = txn.run(["changes"]).stdout;
+        txn.run(["discard"]);
+        listed
+    };
+    let both = listed("run echo two | tee docs/a.md docs/b.md");
+    assert!(both.lines().any(|row| row.starts_with("! M docs/a.md")), "{both}");
+    // What git does not know is the limit.
+    assert!(both.lines().any(|row| row.starts_with("M docs/b.md")), "{both}");
+    // The answer is for the index as it is.
+    assert_eq!(txn.sh(&txn.tree, "git add ."), 0);
+    let added = listed("run echo two > docs/b.md");
+    assert!(added.starts_with("! M docs/b.md"), "{added}");
+    // A file tool is asked about before it writes.
+    let out = txn.run(["-p", "overwrite docs/a.md with \"two\" anyway", "--mode", "write"]);
+    assert_eq!((out.code, txn.read("docs/a.md").as_deref()), (3, Some("one\n")), "{out:#?}");
+    assert_eq!(
+        txn.sh(&txn.tree, &format!("{git}git commit -qam Second && git worktree add -q w/one/two")),
+        0
+    );
+    let turn = ["-p", "run echo two > docs/a.md", "--mode", "ask", "--cwd", "w/one/two"];
+    txn.run(turn);
+    let linked = txn.run(["changes", "--cwd", "w/one/two"]).stdout;
+    assert!(linked.contains("! M docs/a.md"), "{linked}");
 }
 
 /// In write mode there is no question, so such a change stays pending.

@@ -5,6 +5,7 @@ use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
 use crate::support::require::has_view;
 use crate::support::require::require;
+use crate::support::txn::Txn;
 use crate::support::wait;
 use placet::process::{CommandExit, FinishedCommand};
 use placet::sandbox::{
@@ -25,6 +26,20 @@ macro_rules! needs_a_sandbox {
             return;
         }
     };
+}
+
+/// Story: the view's own `/dev` had no place for the workspace, and no command started there.
+#[test]
+fn a_workspace_in_dev_shm_has_a_view() {
+    needs_a_sandbox!();
+    let Ok(dir) = tempfile::TempDir::new_in("/dev/shm") else { return };
+    let txn = Txn::in_dir(dir, None);
+    txn.write("a", "one\n");
+    let other = tempfile::NamedTempFile::new_in("/dev/shm").unwrap();
+    txn.hold(&format!("echo two >> a; ls {} && echo seen >> a", other.path().display()));
+    assert_eq!(txn.read("a").as_deref(), Some("one\n"));
+    txn.run(["apply"]).code(0);
+    assert_eq!(txn.read("a").as_deref(), Some("one\ntwo\n"));
 }
 
 #[test]

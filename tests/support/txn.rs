@@ -30,7 +30,7 @@ pub struct Txn {
 }
 
 impl Txn {
-    /// On a real disk: a view cannot be had below `/dev`.
+    /// On a real disk.
     pub fn on_disk() -> Txn {
         Txn::in_dir(TempDir::new().unwrap(), None)
     }

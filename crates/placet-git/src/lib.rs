@@ -70,7 +70,7 @@ pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitR
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};
 pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,
-    RepositoryFormat, RepositoryState, StashEntry, StateCopy,
+    RepositoryFormat, RepositoryState, StashEntry, StateCopy, tracked_links,
 };
 pub use tree_lines::PathChange;
 pub use write_mode::TakenAway;

@@ -236,11 +236,9 @@ impl ProbeTrial<'_> {
     /// The output of the command, if every check passed.
     fn run(&self) -> Result<String, ProbeError> {
         let layers = probe_dir(self.dir)?;
-        let ground = self.ground()?;
         // A mount cannot go over a link on the way.
-        let at = |dir: &TempDir, name: &str| std::fs::canonicalize(dir.path()).map(|dir| dir.join(name));
-        let inside = at(ground.as_ref().unwrap_or(&layers), "inside")?;
-        let (upper, work) = (at(&layers, "upper")?, at(&layers, "work")?);
+        let dir = std::fs::canonicalize(layers.path())?;
+        let [inside, upper, work] = ["inside", "upper", "work"].map(|name| dir.join(name));
         for dir in [&inside, &upper, &work] {
             std::fs::create_dir(dir)?;
         }
@@ -268,15 +266,6 @@ impl ProbeTrial<'_> {
         let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
         layer.release();
         if holds && ending == "exit 0" { Ok(said) } else { Err(ProbeError::Failed { ending, said }) }
-    }
-
-    /// Where the changed directory is, if it cannot be next to the layers: a view has a `/dev` of its own, so nothing in
-    /// `/dev/shm` can be changed in it.
-    fn ground(&self) -> io::Result<Option<TempDir>> {
-        if !self.dir.starts_with("/dev") {
-            return Ok(None);
-        }
-        probe_dir(Path::new("/tmp")).or_else(|_| probe_dir(Path::new("/var/tmp"))).map(Some)
     }
 
     fn start(&self, spec: &Path) -> io::Result<(String, String)> {

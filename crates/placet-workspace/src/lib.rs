@@ -337,16 +337,9 @@ impl Workspace {
         self.0.protected.get().cloned().unwrap_or_default()
     }
 
-    /// The location of a path of a call, other ways to the same file included.
-    fn place_of_call(&self, path: &Path) -> AccessLocation {
-        match self.place_of(path) {
-            AccessLocation::Inside
-                if changes::classify::is_reached(path, &self.0.roots, &self.protected()) =>
-            {
-                AccessLocation::Protected
-            }
-            place => place,
-        }
+    /// True when a program runs or obeys the file at `path` by another name.
+    fn is_reached(&self, path: &Path) -> bool {
+        changes::classify::is_reached(path, &self.0.roots, &self.protected())
     }
 
     /// The location of a canonical path, by its names.

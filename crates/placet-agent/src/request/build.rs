@@ -7,7 +7,7 @@
 use super::evicted::EvictedContent;
 use super::reduce::images::RequestImages;
 use super::reduce::rejected::RejectedContent;
-use super::reduce::shorten;
+use super::reduce::{shorten, sure_to_go};
 use super::weight::{estimate, tokens};
 use crate::config::SystemPrompt;
 use placet_provider::{ExceededWindow, ModelRequest, ModelSpec};
@@ -209,16 +209,20 @@ impl ModelContext {
     pub(crate) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> BuiltRequest {
         let mut notes = Vec::new();
         self.refused.request_sent(messages.len());
-        let mut copy = self.refused.without(messages).into_owned();
-        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
         let window = self.window(model);
         // The estimate is rough: 5 % of the window remain free for its error.
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
+        let budget = budget.max(200.0);
+        // Of a long history only what can be sent is copied.
+        let all = self.refused.without(messages);
+        let (before, rest) = all.split_at_checked(sure_to_go(&all, budget)).unwrap_or((&[], &all));
+        let mut copy = rest.to_vec();
+        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
-        let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
+        let cut = shorten(&mut copy, before, budget, &is_kept);
         // Only after shortening: pictures that were omitted need not be read from the session.
         self.pictures.read(&mut copy, &unread, model, &mut notes);
         if cut > 0 {

@@ -231,3 +231,22 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     let whole = format!("{said}{filler}");
     assert_eq!(told[4..], [whole.clone(), whole], "the newest stay whole");
 }
+
+/// A copy of the whole history, made shorter, is the same as a copy of what is not sure to go.
+#[test]
+fn the_beginning_of_a_long_history_is_not_looked_at_and_the_request_is_the_same() {
+    for (turns, rounds, bytes) in [(1, 3, 900), (3, 5, 20_000), (50, 4, 3_000), (300, 2, 100), (400, 0, 0)] {
+        let messages = long(turns, rounds, bytes);
+        for budget in [200.0, 900.0, 3_000.0, 20_000.0, 200_000.0] {
+            let (mut whole, start) = (messages.clone(), sure_to_go(&messages, budget));
+            let (before, rest) = messages.split_at(start);
+            let mut rest = rest.to_vec();
+            shorten(&mut whole, &[], budget, &|_| false);
+            shorten(&mut rest, before, budget, &|_| false);
+            assert_eq!(rest, whole, "{turns} {rounds} {bytes} {budget}");
+        }
+    }
+    // The longer history costs no more than the shorter one.
+    let left = |turns| long(turns, 2, 3_000).len() - sure_to_go(&long(turns, 2, 3_000), 3_000.0);
+    assert_eq!(left(2_000), left(1_000));
+}

@@ -5,6 +5,7 @@ mod index;
 mod reading;
 mod refs;
 mod stash;
+mod tracked_links;
 
 pub(crate) use checkout::branch_of;
 pub use checkout::{CheckoutName, CheckoutState, Head};
@@ -13,6 +14,7 @@ pub use reading::StateCopy;
 pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
 pub use stash::StashEntry;
+pub use tracked_links::tracked_links;
 
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;

@@ -133,9 +133,14 @@ impl ProtectedTable {
 
     /// The class of a folded path: the strictest first, then the order of the table.
     pub(super) fn class_of(&self, path: &str) -> PathClass {
+        let matches = self.patterns.matches(path);
+        // Nearly all paths match nothing.
+        if matches.is_empty() {
+            return PathClass::Ordinary;
+        }
         let filled = !self.filled.matches(path).is_empty();
         let name = path.rsplit('/').next().unwrap_or(path);
-        let owners = self.patterns.matches(path).into_iter().filter_map(|at| self.owners.get(at).copied());
+        let owners = matches.into_iter().filter_map(|at| self.owners.get(at).copied());
         let programs = owners.filter_map(|at| Some((at, self.programs.get(at)?)));
         let counts = |program: &ProtectedProgram| {
             let of_a_package = filled && program.place == ProtectedScope::Project;

@@ -135,9 +135,9 @@ fn cover_file(ground: &ScratchTmpfs, path: &str, text: &str) -> std::io::Result<
     DetachedMount::again(&file)?.attach_at(&target, still)
 }
 
-/// True below a directory that is empty in every view.
+/// True below a directory that is empty in every view; `/dev/shm` is a part of the view's own `/dev`.
 fn is_fresh(path: &Path) -> bool {
-    FRESH.iter().any(|dir| path.starts_with(dir))
+    FRESH.iter().chain(&["/dev/shm"]).any(|dir| path.starts_with(dir))
 }
 
 /// Creates a place below a fresh directory again. Other places exist, or are missing.

@@ -287,8 +287,7 @@ impl SearchPlan {
 fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
     for (relative, hits) in &view.shown_hits {
         let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
-        let place = env.workspace.place_of(&path);
-        let at = ResolvedPath { path, place, written: relative.plain(), exists: true, below_file: None };
+        let at = env.workspace.found(path, relative.plain());
         let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, CREDITED) else { continue };
         let Ok(file) = TextFile::new(bytes) else { continue };
         let index = file.index();

@@ -14,7 +14,7 @@ use crate::files::path_state::{PathState, WritableDirGuard, dir_anyway, open_any
 use crate::history::journal::{AppliedChange, JournalEntry};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -426,7 +426,9 @@ fn sync(entry: &JournalEntry) -> io::Result<()> {
             None => Ok(()),
         };
     }
-    for dir in entry.changes.iter().filter_map(directory) {
+    let mut seen = HashSet::new();
+    let once = entry.changes.iter().filter(|change| seen.insert(change.path.parent()));
+    for dir in once.filter_map(directory) {
         super::confirm(rustix::fs::fsync(&dir))?;
     }
     Ok(())

@@ -183,7 +183,8 @@ fn stage_change(
     if staged.in_place {
         keep_before(objects, change)?;
     }
-    if count <= SYNC_EACH {
+    // The sync of the objects comes last, and stores all of a file system.
+    if count <= SYNC_EACH && !objects.is_synced_with(&staged.file) {
         staged.file.sync_all()?;
     }
     let is_as_meant = plan.fresh || staged.in_place || change.twin.is_some() || node == change.after;

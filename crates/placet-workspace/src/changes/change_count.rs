@@ -2,7 +2,9 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use super::renames::RenamedFiles;
+use crate::files::dirs_above::DirsAbove;
 use crate::files::path_state::PathState;
+use crate::hash::Hash;
 use crate::history::file_rename::FileRename;
 use crate::history::journal::JournalEntry;
 use crate::repository::RepositorySet;
@@ -37,9 +39,9 @@ impl ChangeCount {
         let mut ends_seen = vec![0_usize; renames.len()];
         let mut directories: BTreeSet<&Path> = BTreeSet::new();
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
-        let mut changed: BTreeSet<&Path> = BTreeSet::new();
+        let mut changed: DirsAbove<'_> = DirsAbove::default();
         // Contents that went and that came, by their hash: a pair is a file that was moved.
-        let mut moves: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let mut moves: HashMap<Hash, (usize, usize)> = HashMap::new();
         for (path, before, after) in changes {
             let is_directory =
                 (before.is_directory() || before.is_absent()) && (after.is_directory() || after.is_absent());
@@ -49,7 +51,7 @@ impl ChangeCount {
                 seen.insert(repository);
                 continue;
             }
-            changed.insert(path);
+            changed.new_above(path);
             match (before, after) {
                 _ if is_directory => drop(directories.insert(path)),
                 (PathState::Absent, _) | (_, PathState::Absent) if rename_at.contains_key(path) => {
@@ -58,11 +60,11 @@ impl ChangeCount {
                     files += 1;
                 }
                 (PathState::File { hash, size, .. }, PathState::Absent) if *size > 0 => {
-                    moves.entry(hash.to_hex().to_string()).or_default().0 += 1;
+                    moves.entry(*hash).or_default().0 += 1;
                     files += 1;
                 }
                 (PathState::Absent, PathState::File { hash, size, .. }) if *size > 0 => {
-                    moves.entry(hash.to_hex().to_string()).or_default().1 += 1;
+                    moves.entry(*hash).or_default().1 += 1;
                     files += 1;
                 }
                 _ => files += 1,
@@ -70,12 +72,7 @@ impl ChangeCount {
         }
         files -= moves.values().map(|(gone, come)| gone.min(come)).sum::<usize>();
         files -= ends_seen.iter().filter(|ends| **ends == 2).count();
-        let holds_some = |dir: &Path| {
-            use std::ops::Bound::{Excluded, Unbounded};
-            let next = changed.range::<Path, _>((Excluded(dir), Unbounded)).next();
-            next.is_some_and(|next| next.starts_with(dir))
-        };
-        let directories = directories.iter().filter(|dir| !holds_some(dir)).count();
+        let directories = directories.iter().filter(|dir| !changed.contains(dir)).count();
         ChangeCount { files, directories, repositories: seen.len(), refs: 0 }
     }
 

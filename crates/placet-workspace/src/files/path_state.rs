@@ -19,7 +19,7 @@ const UNREAD: u64 = 1 << 20;
 
 /// A path's state. Two equal nodes are the same bytes under the same owner, mode and attributes; times are not part
 /// of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PathState {
     Absent,
@@ -60,6 +60,10 @@ impl PartialEq for SpecialAttrs {
 
 impl Eq for SpecialAttrs {}
 
+impl std::hash::Hash for SpecialAttrs {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
 impl SpecialAttrs {
     fn is_none(&self) -> bool {
         self.0.is_none()
@@ -71,7 +75,7 @@ impl SpecialAttrs {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileAttrs {
     /// The twelve bits of `chmod`.
     pub mode: u32,
@@ -84,7 +88,7 @@ pub struct FileAttrs {
 
 /// Extended attributes by name. Nearly every file has none, and a change set has a state for each of its files: none
 /// take one word.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[expect(clippy::box_collection, reason = "an empty map takes three words")]
 pub struct ExtendedAttributes(Option<Box<BTreeMap<String, String>>>);

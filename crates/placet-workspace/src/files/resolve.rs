@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The most bytes of an absolute path: PATH_MAX of Linux without its NUL. A longer one can only be walked part by part,
 /// and as a pending path it would slow every later call.
@@ -29,7 +30,24 @@ pub struct ResolvedPath {
     pub exists: bool,
     /// The file that is where the path needs a directory: see [`Workspace::resolve_staged`].
     pub below_file: Option<PathBuf>,
+    links: LinkQuestion,
 }
+
+/// Whether a program runs or obeys the file by another name: asked where the file is to be written, and once.
+#[derive(Clone, Debug)]
+struct LinkQuestion {
+    workspace: Workspace,
+    answer: Arc<OnceLock<bool>>,
+}
+
+/// The same question has the same answer.
+impl PartialEq for LinkQuestion {
+    fn eq(&self, _: &LinkQuestion) -> bool {
+        true
+    }
+}
+
+impl Eq for LinkQuestion {}
 
 impl ResolvedPath {
     pub fn read(&self) -> Access {
@@ -40,8 +58,14 @@ impl ResolvedPath {
         Access::Read { path: self.path.clone(), place }
     }
 
+    /// Looks for links to the file.
     pub fn write(&self) -> Access {
-        Access::Write { path: self.path.clone(), place: self.place }
+        let is_reached = || *self.links.answer.get_or_init(|| self.links.workspace.is_reached(&self.path));
+        let place = match self.place {
+            AccessLocation::Inside | AccessLocation::ReadOnly if is_reached() => AccessLocation::Protected,
+            place => place,
+        };
+        Access::Write { path: self.path.clone(), place }
     }
 }
 
@@ -76,11 +100,22 @@ impl Workspace {
         if bytes > LONGEST {
             return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
         }
-        let place = match self.place_of_call(&path) {
+        let place = match self.place_of(&path) {
             AccessLocation::Inside if exists && self.is_read_only(&path) => AccessLocation::ReadOnly,
             place => place,
         };
-        Ok(ResolvedPath { path, place, written: written.into(), exists, below_file })
+        Ok(ResolvedPath { exists, below_file, ..self.resolved(path, place, written.into()) })
+    }
+
+    /// An existing path that was found by a walk, and has no links.
+    pub fn found(&self, path: PathBuf, written: String) -> ResolvedPath {
+        let place = self.place_of(&path);
+        self.resolved(path, place, written)
+    }
+
+    fn resolved(&self, path: PathBuf, place: AccessLocation, written: String) -> ResolvedPath {
+        let links = LinkQuestion { workspace: self.clone(), answer: Arc::default() };
+        ResolvedPath { path, place, written, exists: true, below_file: None, links }
     }
 
     /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be

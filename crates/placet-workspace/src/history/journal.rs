@@ -293,8 +293,7 @@ impl Journal {
     pub(crate) fn close(&self, entry: &mut JournalEntry) -> io::Result<()> {
         entry.state = TransactionState::Done;
         crate::apply::fault("close")?;
-        // On a full disk the open entry will do: without repositories it has all that undo needs.
-        self.save(entry).or_else(|e| if entry.repositories.is_empty() { Ok(()) } else { Err(e) })?;
+        // The open entry has all that undo needs, and was stored durably before the first file changed.
         fs::rename(self.file(entry.id, ".open.json"), self.file(entry.id, ".json"))?;
         // If this fails and the machine does as well, the entry is open again, and the next start closes it.
         drop(File::open(&self.dir).and_then(|dir| dir.sync_all()));

@@ -279,6 +279,12 @@ impl ObjectStore {
         }
     }
 
+    /// True where [`ObjectStore::sync`] stores `file` durably as well: both are on one file system, which is synced as a whole.
+    pub(crate) fn is_synced_with(&self, file: &File) -> bool {
+        let (store, file) = (fs::metadata(&self.dir), file.metadata());
+        cfg!(target_os = "linux") && matches!((store, file), (Ok(a), Ok(b)) if a.dev() == b.dev())
+    }
+
     /// Makes everything stored so far last.
     pub fn sync(&self) -> io::Result<()> {
         match File::open(&self.dir) {

@@ -11,6 +11,7 @@ use super::config_keys::command_form;
 use super::content_readers::{ContentReadError, ReadContent};
 use super::facts::flat;
 use super::git_dirs::GitDirs;
+use crate::files::dirs_above::DirsAbove;
 use crate::files::resolve::without_links;
 use placet_text::text::visible;
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,14 +139,8 @@ impl ConfiguredFiles {
         is_repository: &dyn Fn(&Path) -> bool,
         states: &[&ReadContent<'_>],
     ) -> ConfiguredFiles {
-        let mut above: BTreeSet<&Path> = BTreeSet::new();
-        for path in paths {
-            for dir in path.ancestors().skip(1) {
-                if !above.insert(dir) {
-                    break;
-                }
-            }
-        }
+        let mut dirs = DirsAbove::default();
+        let above: BTreeSet<&Path> = paths.into_iter().flat_map(|path| dirs.new_above(path)).collect();
         let mut found = ConfiguredFiles::default();
         // The person's own settings hold in every repository, wherever it is.
         if !above.is_empty() {

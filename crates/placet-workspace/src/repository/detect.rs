@@ -1,6 +1,7 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`placet_permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
+use crate::files::dirs_above::DirsAbove;
 use placet_git::{GitFileClass, GitName, class_of};
 use placet_permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,20 +27,20 @@ impl RepositorySet {
         exists: &dyn Fn(&Path) -> bool,
     ) -> RepositorySet {
         let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        let mut dirs = DirsAbove::default();
         for path in paths {
             let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
-            for dir in path.ancestors().take_while(within) {
-                if known.contains_key(dir) {
-                    break;
+            for dir in std::iter::once(path).chain(dirs.new_above(path)) {
+                // The root itself may lie in a `.git`.
+                if is_git_name(dir) {
+                    known.insert(dir.to_path_buf(), true);
+                } else if within(&dir) && !known.contains_key(dir) {
+                    // In a `.git`, nothing is asked about the directories of objects and refs, of which there are many.
+                    let around = dir.ancestors().skip(1).find(|around| is_git_name(around));
+                    let is_part = around.is_some_and(|around| !may_hold(around, dir));
+                    known.insert(dir.to_path_buf(), !is_part && is_repository(dir, exists));
                 }
-                // In a `.git`, nothing is asked about the directories of objects and refs, of which there are many.
-                let around = dir.ancestors().skip(1).find(|around| is_git_name(around));
-                let is_part = around.is_some_and(|around| !may_hold(around, dir));
-                known.insert(dir.to_path_buf(), !is_part && is_repository(dir, exists));
             }
-            // The root itself may lie in a `.git`.
-            known
-                .extend(path.ancestors().filter(|dir| is_git_name(dir)).map(|dir| (dir.to_path_buf(), true)));
         }
         // In the order of paths, so that what lies around a directory comes before it.
         let mut found = RepositorySet::default();
@@ -53,12 +54,18 @@ impl RepositorySet {
 
     /// The repository that is applied and undone as one when `path` is in it: the outermost.
     pub fn of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        path.ancestors().filter(|dir| self.all.contains(*dir)).last()
+        self.around(path).last()
     }
 
     /// The innermost one: a submodule's own, a linked worktree's own.
     pub fn nearest<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        path.ancestors().find(|dir| self.all.contains(*dir))
+        self.around(path).next()
+    }
+
+    /// Those that hold `path`, the innermost first. Most sets have none, and each change asks several times.
+    fn around<'p>(&self, path: &'p Path) -> impl Iterator<Item = &'p Path> {
+        let above = (!self.all.is_empty()).then(|| path.ancestors());
+        above.into_iter().flatten().filter(|dir| self.all.contains(*dir))
     }
 
     /// The repository that a path belongs to: with linked worktrees, without submodules in it.

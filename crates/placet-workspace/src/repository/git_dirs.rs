@@ -24,13 +24,8 @@ pub(crate) struct GitDirs {
 impl GitDirs {
     /// Those of the repository at `git`, a directory or a file that names one.
     pub(crate) fn of(git: &Path, read: &ReadGitFile<'_>) -> GitDirs {
-        let named = |file: &Path, prefix: &[u8]| {
-            let text = read(file, LARGEST)?;
-            let line = text.strip_prefix(prefix)?.split(|b| *b == b'\n').next()?.trim_ascii();
-            Some(file.parent()?.join(OsStr::from_bytes(line)))
-        };
-        let own = named(git, b"gitdir:").unwrap_or_else(|| git.to_path_buf());
-        let common = named(&own.join("commondir"), b"").unwrap_or_else(|| own.clone());
+        let own = GitDirs::own(git, read);
+        let common = named(&own.join("commondir"), b"", read).unwrap_or_else(|| own.clone());
         let dirs: BTreeSet<PathBuf> = [own, common].into();
         let mut borrowed = Vec::new();
         for dir in &dirs {
@@ -40,4 +35,16 @@ impl GitDirs {
         }
         GitDirs { dirs, borrowed }
     }
+
+    /// The own directory alone.
+    pub(crate) fn own(git: &Path, read: &ReadGitFile<'_>) -> PathBuf {
+        named(git, b"gitdir:", read).unwrap_or_else(|| git.to_path_buf())
+    }
+}
+
+/// The path that the first line of `file` names after `prefix`.
+fn named(file: &Path, prefix: &[u8], read: &ReadGitFile<'_>) -> Option<PathBuf> {
+    let text = read(file, LARGEST)?;
+    let line = text.strip_prefix(prefix)?.split(|b| *b == b'\n').next()?.trim_ascii();
+    Some(file.parent()?.join(OsStr::from_bytes(line)))
 }

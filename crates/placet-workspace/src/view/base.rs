@@ -4,8 +4,9 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
-use super::file_stamp::{FileStamp, stamp};
 use super::roots::may_hold;
+use crate::files::dirs_above::compare_paths;
+use crate::files::file_stamp::{FileStamp, stamp};
 use crate::files::path_state::{PathState, raw_option, raw_shared};
 use crate::files::shared_state::SharedState;
 use crate::history::damage::{DamageKind, DamagedPart, DamagedRecord, open_record};
@@ -16,7 +17,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a line that names an origin begins.
 const WHO: &str = "{\"origin\"";
@@ -61,7 +62,7 @@ impl BaseRecord {
 
 /// A record in memory. A command may create hundreds of thousands of files, and nearly all of their records are alike:
 /// there was nothing, and one call changed it. Only what differs from that takes room of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct StoredBase {
     node: SharedState,
     rest: Option<Box<StoredRest>>,
@@ -71,7 +72,7 @@ struct StoredBase {
     by_tool: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct StoredRest {
     twin: Option<Arc<Path>>,
     marks: Vec<OriginMark>,
@@ -106,10 +107,27 @@ impl StoredBase {
     }
 }
 
+type BaseMap = BTreeMap<Arc<Path>, StoredBase>;
+
+/// Records as they were read. A start looks at a view several times before it has one of its own.
+struct LoadedRecords {
+    file: PathBuf,
+    version: FileStamp,
+    map: Arc<BaseMap>,
+    origins: OriginTable,
+}
+
+static LOADED: Mutex<Option<LoadedRecords>> = Mutex::new(None);
+
+fn loaded() -> MutexGuard<'static, Option<LoadedRecords>> {
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[derive(Debug)]
 pub(super) struct BaseIndex {
     file: PathBuf,
-    map: BTreeMap<Arc<Path>, StoredBase>,
+    /// Shared with [`LOADED`] until it changes.
+    map: Arc<BaseMap>,
     origins: OriginTable,
     unsaved: Vec<u8>,
     fault: Option<DamageKind>,
@@ -121,19 +139,21 @@ pub(super) struct BaseIndex {
 
 /// A shorter file is always read again: that takes no time.
 const LONG: u64 = 1 << 20;
+/// The same for a view that is opened again.
+const READ_ONCE: u64 = 1 << 15;
 
 impl BaseIndex {
     /// Reads the records back. A last line that was cut by a crash had no effect yet and is dropped, unless something
     /// is in the layers that no other line speaks of.
     pub(super) fn load(file: PathBuf) -> BaseIndex {
-        BaseIndex::load_with(file, &BTreeMap::new())
+        BaseIndex::load_with(file, &BaseMap::new())
     }
 
     /// The same, with paths that are the same values as those in `known`: lists of changes share them.
-    fn load_with(file: PathBuf, known: &BTreeMap<Arc<Path>, StoredBase>) -> BaseIndex {
+    fn load_with(file: PathBuf, known: &BaseMap) -> BaseIndex {
         let mut bases = BaseIndex {
             file,
-            map: BTreeMap::new(),
+            map: Arc::default(),
             origins: OriginTable::default(),
             unsaved: Vec::new(),
             fault: None,
@@ -141,6 +161,13 @@ impl BaseIndex {
             version: None,
         };
         bases.version = stamp(&bases.file);
+        if let Some(read) = &*loaded()
+            && read.file == bases.file
+            && bases.version == Some(read.version)
+        {
+            (bases.map, bases.origins) = (Arc::clone(&read.map), read.origins.clone());
+            return bases;
+        }
         let shelf = bases.file.parent().unwrap_or(Path::new("/"));
         match open_record(&bases.file) {
             Ok(file) => {
@@ -148,7 +175,9 @@ impl BaseIndex {
                 // once, it is packed; of several records of one path it has the last.
                 let mut records = Vec::new();
                 bases.read(file, known, &mut records);
-                bases.map = records.into_iter().collect();
+                records.sort_by(|(a, _), (b, _)| compare_paths(a, b));
+                bases.map = Arc::new(records.into_iter().collect());
+                bases.remember();
             }
             Err(fault @ (DamageKind::Missing | DamageKind::Empty)) => {
                 bases.fault = may_hold(shelf).then_some(fault);
@@ -158,13 +187,23 @@ impl BaseIndex {
         bases
     }
 
+    /// For the next view of the same records, if they are whole.
+    fn remember(&self) {
+        let version = self.version.filter(|version| version.1 > READ_ONCE);
+        if let (Some(version), None, None) = (version, &self.fault, self.whole) {
+            let (file, map, origins) = (self.file.clone(), Arc::clone(&self.map), self.origins.clone());
+            *loaded() = Some(LoadedRecords { file, version, map, origins });
+        }
+    }
+
+    /// The records, to be changed: by nobody else at the same time, so that they are not copied.
+    fn map_mut(&mut self) -> &mut BaseMap {
+        loaded().take_if(|read| read.file == self.file);
+        Arc::make_mut(&mut self.map)
+    }
+
     /// Reads line by line: the file of many changes is larger than the records that it is read into.
-    fn read(
-        &mut self,
-        file: File,
-        known: &BTreeMap<Arc<Path>, StoredBase>,
-        records: &mut Vec<(Arc<Path>, StoredBase)>,
-    ) {
+    fn read(&mut self, file: File, known: &BaseMap, records: &mut Vec<(Arc<Path>, StoredBase)>) {
         let mut file = io::BufReader::with_capacity(64 << 10, file);
         let (mut line, mut end) = (Vec::new(), 0);
         for number in 1.. {
@@ -192,12 +231,7 @@ impl BaseIndex {
         }
     }
 
-    fn read_line(
-        &mut self,
-        number: usize,
-        line: &[u8],
-        known: &BTreeMap<Arc<Path>, StoredBase>,
-    ) -> Option<(Arc<Path>, StoredBase)> {
+    fn read_line(&mut self, number: usize, line: &[u8], known: &BaseMap) -> Option<(Arc<Path>, StoredBase)> {
         match (serde_json::from_slice::<BaseRecord>(line), line.starts_with(WHO.as_bytes())) {
             (Ok(mut base), _) => {
                 // While a record is loaded again, the one before it is still in memory: both share what is equal.
@@ -300,7 +334,7 @@ impl BaseIndex {
 
     fn insert(&mut self, base: BaseRecord) {
         let path = Arc::clone(&base.path);
-        self.map.insert(path, StoredBase::of(base));
+        self.map_mut().insert(path, StoredBase::of(base));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -399,7 +433,7 @@ impl BaseIndex {
     }
 
     pub(super) fn wipe(&mut self) -> io::Result<()> {
-        self.map.clear();
+        self.map_mut().clear();
         self.origins.clear();
         self.unsaved.clear();
         (self.fault, self.whole, self.version) = (None, None, None);

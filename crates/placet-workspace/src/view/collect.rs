@@ -321,10 +321,11 @@ impl EffectsCollector<'_> {
             rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
-        // Where the old directory was empty, nothing below the new one has to be hidden.
-        let fresh = !before.is_directory() || is_opaque(&fd)? && !self.now().children(rel)?.is_empty();
         match &before {
-            PathState::Directory { attrs: had } if !fresh => {
+            PathState::Directory { attrs: had } => {
+                if is_opaque(&fd)? {
+                    self.replace_directory(rel, &fd)?;
+                }
                 if *had != attrs {
                     self.record(rel, &before)?;
                     let path = join(self.root(), rel);
@@ -332,18 +333,6 @@ impl EffectsCollector<'_> {
                     self.held.save()?;
                     self.make(rel, &attrs, false)?;
                 }
-            }
-            PathState::Directory { attrs: had } => {
-                // Another directory under the old name: everything in the old one is gone.
-                self.record_children(rel)?;
-                if *had != attrs {
-                    self.record(rel, &before)?;
-                }
-                self.held.save()?;
-                self.erase(rel)?;
-                self.make(rel, &attrs, true)?;
-                // The old one is gone: after a kill, the rest of this one joins what came here until then.
-                layer::clear_opaque(&fd)?;
             }
             _ => {
                 if before.is_absent() {
@@ -361,8 +350,33 @@ impl EffectsCollector<'_> {
                 layer::clear_opaque(&fd)?;
             }
         }
-        let at = if fresh { self.open_fresh_dir(rel)? } else { self.open_dir(rel)? };
+        let at = if !before.is_directory() { self.open_fresh_dir(rel)? } else { self.open_dir(rel)? };
         self.directory(rel, &fd, at)
+    }
+
+    /// Another directory under the name of an old one hides all of the old one: what it does not have is gone. The rest is
+    /// compared name by name, so that a directory that was made again as it was is no change.
+    fn replace_directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
+        let mut gone = Vec::new();
+        for name in self.now().children(rel)? {
+            let rel = rel.join(&name);
+            if (self.hidden)(&join(self.root(), &rel)) {
+                continue;
+            }
+            match entry(upper, &name)? {
+                None => {
+                    self.record_tree(&rel, true)?;
+                    gone.push(rel);
+                }
+                // What is above it hid the old one of this name, too.
+                Some(stat) if is_dir(&stat) => layer::mark_opaque_at(upper, &name)?,
+                Some(_) => {}
+            }
+        }
+        self.held.save()?;
+        gone.iter().try_for_each(|rel| self.erase(rel))?;
+        // After a kill, the rest of the new one joins what came here until then.
+        layer::clear_opaque(upper)
     }
 
     /// A directory in this layer; `fresh` hides the lower layers.

@@ -1,6 +1,6 @@
 use super::super::apply::fail_at;
 use super::tests::bench;
-use super::{LayerKind, View};
+use super::{LayerKind, View, layer};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -64,4 +64,41 @@ fn an_error_in_the_middle_loses_nothing() {
     }
     assert!(pending["a.txt"].starts_with("from") || pending["a.txt"] == "earlier\n");
     assert!(error.contains("a part of it may be pending") && error.contains("/kept-run-"), "{error}");
+}
+
+/// Story: `npm ci` wrote 10,600 files again as they were. All of them were recorded as deleted and created, and seconds
+/// later found to be unchanged.
+#[test]
+fn a_directory_that_was_made_again_changes_only_what_differs() {
+    let b = bench();
+    for path in ["d/same", "d/in/same", "d/in/other", "d/in/gone", "d/old/x", "d/kind/y"] {
+        b.write(path, path);
+    }
+    // What was pending there is gone as well.
+    b.hold("d/in/held", "held\n", None);
+    let mode = fs::metadata(b.root.join("d")).unwrap().permissions();
+    let effects = b.command(|upper| {
+        for dir in ["d", "d/in"] {
+            fs::create_dir(upper.join(dir)).unwrap();
+            fs::set_permissions(upper.join(dir), mode.clone()).unwrap();
+        }
+        // As the kernel leaves it: only the directory at the top is marked.
+        layer::mark_opaque_at(&fs::File::open(upper).unwrap().into(), "d".as_ref()).unwrap();
+        let files = [
+            ("same", "d/same"),
+            ("kind", "a file"),
+            ("in/same", "d/in/same"),
+            ("in/other", "new"),
+            ("in/new", "new"),
+        ];
+        for (path, text) in files {
+            fs::write(upper.join("d").join(path), text).unwrap();
+        }
+    });
+    let gone = ["D d/in/gone", "D d/kind/y", "D d/old", "D d/old/x"];
+    let rows = b.words();
+    assert!(gone.iter().all(|row| rows.iter().any(|it| it == row)), "{rows:?}");
+    let rest: Vec<&str> = rows.iter().map(String::as_str).filter(|row| !gone.contains(row)).collect();
+    assert_eq!(rest, ["A d/in/new", "M d/in/other", "M d/kind"]);
+    assert!(!effects.paths.iter().any(|path| path.ends_with("same")), "{effects:?}");
 }

@@ -6,7 +6,7 @@
 use crate::error::WorkspaceError;
 use crate::files::open::dir_at;
 use crate::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
-use crate::files::stat_fields::mode_of;
+use crate::files::stat_fields::{mode_of, permissions};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -338,6 +338,21 @@ fn mark_of(dir: impl AsFd, name: &str) -> rustix::io::Result<Option<Vec<u8>>> {
 
 fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
     rustix::fs::fsetxattr(dir, OPAQUE, b"y", XattrFlags::empty())
+}
+
+/// The same for the directory `name` in `dir`, whatever its mode is.
+pub(super) fn mark_opaque_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let (file, own) = open_anyway(dir, name, OFlags::DIRECTORY)?;
+    let mode = own.map_or_else(|| rustix::fs::fstat(&file).map(|stat| permissions(&stat)), Ok)?;
+    let shut = mode & 0o200 == 0;
+    if shut {
+        rustix::fs::fchmod(&file, mode_of(mode | 0o200))?;
+    }
+    let marked = mark_opaque(&file);
+    if shut {
+        rustix::fs::fchmod(&file, mode_of(mode))?;
+    }
+    Ok(marked?)
 }
 
 /// What is in the directory joins what lower layers have.

@@ -31,7 +31,6 @@ mod discards;
 mod effect_counts;
 mod effect_kind;
 mod entries_below;
-mod file_stamp;
 mod git;
 mod job_record;
 mod killed_jobs;

@@ -9,7 +9,7 @@ use super::super::repository::{
 use super::stack::{node_at, stat_at};
 use super::{LayerKind, View};
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::changes::classify::forget_links;
+use crate::files::dirs_above::DirsAbove;
 use crate::files::open::open_regular;
 use crate::files::path_state::PathState;
 use crate::history::file_rename::FileRename;
@@ -17,7 +17,8 @@ use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::log_marks::LogMarks;
 use placet_permission::is_git_name;
 use rustix::fs::OFlags;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
@@ -71,8 +72,9 @@ impl View {
     }
 
     pub(super) fn repositories_in(&self, shelf: LayerKind, changes: &[FileChange]) -> RepositoryMeaning {
-        let mut places = BTreeSet::new();
-        places.extend(changes.iter().map(|c| place_of(&c.path, &c.before, &c.after)));
+        let mut places: Vec<&Path> = changes.iter().map(|c| place_of(&c.path, &c.before, &c.after)).collect();
+        // In their order, those of one directory follow each other.
+        places.dedup_by_key(|place| place.as_os_str());
         let repositories = self.repositories(shelf, places);
         let repository_changes: Vec<RepositoryChange> = repositories
             .outermost()
@@ -163,17 +165,17 @@ impl View {
         &self,
         changes: impl IntoIterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
     ) -> RepositorySet {
-        let (mut named, mut places): (BTreeSet<&Path>, BTreeSet<&Path>) = Default::default();
+        let (mut named, mut dirs): (HashSet<&OsStr>, DirsAbove<'_>) = Default::default();
+        let mut places: Vec<&Path> = Vec::new();
         for (path, before, after) in changes {
-            places.insert(place_of(path, before, after));
-            // Where a path is known, all above it are.
-            for path in path.ancestors() {
-                if !named.insert(path) {
-                    break;
-                }
+            let place = place_of(path, before, after);
+            if places.last().map(|last| last.as_os_str()) != Some(place.as_os_str()) {
+                places.push(place);
             }
+            named.insert(path.as_os_str());
+            dirs.new_above(path);
         }
-        let exists = |path: &Path| named.contains(path) || self.had(path);
+        let exists = |path: &Path| named.contains(path.as_os_str()) || dirs.contains(path) || self.had(path);
         RepositorySet::recognise(places, self.roots(), &exists)
     }
 
@@ -196,8 +198,6 @@ impl View {
             (&repositories, git),
             self.apply_progress(),
         );
-        // There may be links that were not there before.
-        forget_links();
         // What the next start has to complete is logged by it.
         if let Err(error) = &landed
             && !matches!(error, ApplyError::Half { .. } | ApplyError::Open(_))

@@ -9,6 +9,7 @@ use crate::changes::classify::{ChangeApproval, ChangeClasses, PermittedChanges};
 use crate::changes::listing::ListedChange;
 use crate::hash::Hash;
 use crate::view::ChangeSelection;
+use std::hash::{Hash as _, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,12 +102,29 @@ impl ShownChanges {
 /// A hash of all that a person is shown: each path before and after, and what it means.
 fn state_of(set: &ChangeSet, classes: &ChangeClasses) -> Hash {
     let mut hasher = blake3::Hasher::new();
-    // Writing to a hasher does not fail.
-    let mut add = |words: std::fmt::Arguments<'_>| drop(hasher.write_fmt(words));
+    let mut bytes = HashedBytes(Vec::new());
     for change in &set.changes {
         let FileChange { path, before, after, moved_from, twin, raced, by_tool, .. } = change;
-        add(format_args!("{path:?}{:?}{:?}{moved_from:?}{twin:?}{raced}{by_tool}\0", **before, **after));
+        let of = |path: &Option<Arc<Path>>| path.as_ref().map(|path| path.as_os_str().to_owned());
+        (path.as_os_str(), &**before, &**after).hash(&mut bytes);
+        (of(moved_from), of(twin), raced, by_tool).hash(&mut bytes);
+        hasher.update(&bytes.0);
+        bytes.0.clear();
     }
-    add(format_args!("{:?}{:?}", set.repositories, classes));
+    // Writing to a hasher does not fail.
+    drop(hasher.write_fmt(format_args!("{:?}{:?}", set.repositories, classes)));
     hasher.finalize()
+}
+
+/// What a value gives to a hasher, as bytes: a tenth of the time that its debug form takes.
+struct HashedBytes(Vec<u8>);
+
+impl Hasher for HashedBytes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
 }

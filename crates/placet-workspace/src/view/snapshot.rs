@@ -6,9 +6,9 @@
 use super::View;
 use super::collect::CommandEffects;
 use super::effect_kind::EffectAfter;
-pub(super) use super::file_stamp::FileStamp;
-use super::file_stamp::stamp;
 use super::stack::node_at;
+pub(super) use crate::files::file_stamp::FileStamp;
+use crate::files::file_stamp::stamp;
 use crate::files::path_state::PathState;
 use crate::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::origin::{ChangeOrigin, OriginMark, OriginMarks};

@@ -17,9 +17,39 @@ const FRESH: usize = 4;
 /// How many bytes of a call's arguments describe its omitted result.
 const ARGUMENTS: usize = 120;
 
-/// Shortens until the estimate fits `budget`; returns how many parts were removed.
-pub(crate) fn shorten(messages: &mut Vec<Message>, budget: f64, is_kept: &dyn Fn(&str) -> bool) -> usize {
-    let mut total = estimate(messages);
+/// How many messages at the beginning [`shorten`] drops in any case: the turns after which more follows than `budget` takes,
+/// by what no step before [`drop_old_turns`] makes shorter. Looks at no more of the history than that.
+pub(crate) fn sure_to_go(messages: &[Message], budget: f64) -> usize {
+    let (mut least, mut next_turn) = (0.0, None);
+    for (at, message) in messages.iter().enumerate().rev() {
+        least += match message {
+            Message::Results { .. } => 0.0,
+            Message::User { parts } => {
+                parts.iter().filter(|part| part.as_image().is_none()).map(part_weight).sum()
+            }
+            Message::Assistant(_) => weight(message),
+        };
+        if matches!(message, Message::User { .. }) {
+            if least > budget {
+                return next_turn.unwrap_or(at);
+            }
+            next_turn = Some(at);
+        }
+    }
+    0
+}
+
+/// Shortens until the estimate fits `budget`; returns how many parts were removed. `before` are the messages that came
+/// before `messages` and are sure to go.
+pub(crate) fn shorten(
+    messages: &mut Vec<Message>,
+    before: &[Message],
+    budget: f64,
+    is_kept: &dyn Fn(&str) -> bool,
+) -> usize {
+    // What was before is so much that all old results and pictures are left out.
+    let more = if before.is_empty() { 0.0 } else { budget + 1.0 };
+    let mut total = estimate(messages) + more;
     let mut cut = 0;
     if total <= budget {
         return 0;
@@ -36,7 +66,8 @@ pub(crate) fn shorten(messages: &mut Vec<Message>, budget: f64, is_kept: &dyn Fn
             cut += 1;
         }
     }
-    cut += drop_old_turns(messages, &mut total, budget);
+    total -= more;
+    cut += drop_old_turns(messages, before, &mut total, budget);
     cut += cut_middles(messages, &mut total, budget);
     cut + drop_old_rounds(messages, &mut total, budget)
 }
@@ -95,28 +126,32 @@ fn left_out(result: &CallResult, asked: Option<&CallInput>, is_kept: &dyn Fn(&st
 }
 
 /// Drops whole turns from the beginning. The newest turn always remains, and so do the notes that still apply.
-fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
-    let mut dropped: Vec<Message> = Vec::new();
+fn drop_old_turns(messages: &mut Vec<Message>, before: &[Message], total: &mut f64, budget: f64) -> usize {
+    let mut end = 0;
     while *total > budget {
-        let next_turn =
-            messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
-        let Some(end) = next_turn else { break };
-        *total -= messages.iter().take(end).map(weight).sum::<f64>();
-        dropped.extend(messages.drain(..end));
+        let is_turn = |(_, message): &(usize, &Message)| matches!(message, Message::User { .. });
+        let Some((next, _)) = messages.iter().enumerate().skip(end + 1).find(is_turn) else { break };
+        *total -= messages.iter().take(next).skip(end).map(weight).sum::<f64>();
+        end = next;
     }
-    if dropped.is_empty() {
+    let dropped: Vec<Message> = messages.drain(..end).collect();
+    if dropped.is_empty() && before.is_empty() {
         return 0;
     }
     let stated_later: Vec<PinnedNoteKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
     let lost = PinnedNoteKind::ALL.into_iter().filter(|kind| !stated_later.contains(kind));
-    let pinned =
-        lost.filter_map(|kind| newest_first(&dropped).find(|note| note.pinned_kind() == Some(kind)).cloned());
+    let pinned = lost.filter_map(|kind| {
+        newest_first(&dropped)
+            .chain(newest_first(before))
+            .find(|note| note.pinned_kind() == Some(kind))
+            .cloned()
+    });
     let notes: Vec<Part> = std::iter::once(Note::BeginningLeftOut).chain(pinned).map(Part::Note).collect();
     if let Some(Message::User { parts }) = messages.first_mut() {
         *total += notes.iter().map(part_weight).sum::<f64>();
         parts.splice(0..0, notes);
     }
-    dropped.len()
+    before.len() + dropped.len()
 }
 
 /// Drops rounds from the beginning of the only remaining turn; the newest round always remains.

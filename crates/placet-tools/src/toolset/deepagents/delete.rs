@@ -37,7 +37,8 @@ pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
 fn plan(args: &DeepagentsDelete, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     // `written` becomes the real path, because the workspace uses it to check whether the name is a link.
-    let at = placet_workspace::ResolvedPath { written: named.real, ..named.at };
+    let mut at = named.at;
+    at.written = named.real;
     let (places, title) = ([at.clone()], format!("delete {}", env.workspace.shown(&at.path)));
     let path = args.file_path.clone();
     let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {

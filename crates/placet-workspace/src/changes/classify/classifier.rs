@@ -251,7 +251,7 @@ impl<'a> ChangeClassifier<'a> {
             PathState::Link { .. } => true,
             _ => false,
         };
-        self.scope.protected.on_path(&change.path).filter(|_| runs)
+        runs.then(|| self.scope.protected.on_path(&change.path)).flatten()
     }
 }
 

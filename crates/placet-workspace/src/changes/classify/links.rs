@@ -1,15 +1,16 @@
 //! Other ways to a file: a protected name may be a link, and the program then runs a file with a plain name.
 //!
 //! `.git/hooks/pre-commit -> ../../scripts/check.sh` makes `scripts/check.sh` a hook. The links that count have
-//! protected names. They are searched in every directory above a changed path and one level below, and all links in a
-//! bounded walk of the rest of the workspace. Where a bound is reached, a link that nobody saw may lead to any file: then
-//! every change waits.
+//! protected names. They are searched in every directory above a changed path and one level below, in the two upper levels
+//! of each root, and among what git tracks. Where a bound is reached, a link that nobody saw may lead to any file: then every
+//! change waits.
 
 use super::distant_links;
-use super::distant_links::{FileId, each_entry};
+use super::other_names::{self, FileId};
 use super::scope::ClassifyScope;
-use super::unseen_links::{SearchBounds, UnseenLinks};
+use super::unseen_links::{SearchBounds, UnseenLinks, each_entry};
 use crate::changes::change_set::FileChange;
+use crate::files::dirs_above::DirsAbove;
 use crate::files::path_state::PathState;
 use crate::files::resolve::without_links;
 use crate::repository::flat;
@@ -42,11 +43,9 @@ impl LinkIndex {
     pub(super) fn find(scope: &ClassifyScope<'_>, bounds: &SearchBounds) -> LinkIndex {
         let mut links = LinkIndex::default();
         let mut left = bounds.near;
-        for dir in dirs_above(scope) {
-            links.look_in(&dir, 2, scope, &mut left);
-        }
-        if left == 0 {
-            links.unseen = Some(UnseenLinks::Near(bounds.near));
+        let dirs = dirs_above(scope);
+        for dir in &dirs {
+            links.look_in(dir, 2, scope, &mut left);
         }
         for change in &scope.set.changes {
             if let PathState::Link { target } = &*change.after {
@@ -54,32 +53,51 @@ impl LinkIndex {
                 links.add(flat(&to), change.path.to_path_buf());
             }
         }
-        links.look_far(scope, bounds);
+        // Only where the change gives a path a content, its other names count.
+        let comes =
+            |change: &&FileChange| matches!(*change.after, PathState::File { .. } | PathState::Link { .. });
+        let comes: Vec<&FileChange> = scope.set.changes.iter().filter(comes).collect();
+        if !comes.is_empty() {
+            links.look_far(&dirs, scope, &mut left);
+            links.look_for_names(&comes, scope, bounds);
+        }
+        if left == 0 {
+            links.unseen = Some(UnseenLinks::Near(bounds.near));
+        }
         links
+    }
+
+    /// What it leads to need not exist yet.
+    fn add_link(&mut self, link: PathBuf) {
+        self.add(without_links(&link), link);
     }
 
     fn add(&mut self, target: PathBuf, link: PathBuf) {
         self.targets.entry(target).or_default().insert(link);
     }
 
-    /// Where the change gives a path a content, its other names may be anywhere.
-    fn look_far(&mut self, scope: &ClassifyScope<'_>, bounds: &SearchBounds) {
-        let comes =
-            |change: &&FileChange| matches!(*change.after, PathState::File { .. } | PathState::Link { .. });
-        let changes: Vec<&FileChange> = scope.set.changes.iter().filter(comes).collect();
-        if changes.is_empty() {
-            return;
+    /// What git tracks in the work trees around the changes, and what is near the top of each root.
+    fn look_far(&mut self, dirs: &BTreeSet<PathBuf>, scope: &ClassifyScope<'_>, left: &mut usize) {
+        let above = scope.roots.iter().flat_map(|root| root.ancestors());
+        let dirs: BTreeSet<&Path> = dirs.iter().map(PathBuf::as_path).chain(above).collect();
+        let inside = |link: &&PathBuf| scope.roots.iter().any(|root| link.starts_with(root));
+        for dir in dirs {
+            for link in distant_links::tracked(dir).iter().filter(inside) {
+                self.add_link(link.clone());
+            }
         }
-        let several: BTreeSet<FileId> = changes.iter().filter_map(|change| file_of(change)).collect();
         for root in scope.roots {
-            let found = distant_links::links(root, bounds);
-            for (target, link) in &found.links {
-                self.add(target.clone(), link.clone());
-            }
-            if self.unseen.is_none() {
-                self.unseen.clone_from(&found.unseen);
-            }
-            let (names, unseen) = distant_links::names(root, &several, bounds);
+            let (found, unseen) = distant_links::upper(root, left);
+            found.into_iter().for_each(|link| self.add_link(link));
+            self.unseen = self.unseen.take().or(unseen);
+        }
+    }
+
+    /// What is written into a file changes it under all of its names, which may be anywhere.
+    fn look_for_names(&mut self, comes: &[&FileChange], scope: &ClassifyScope<'_>, bounds: &SearchBounds) {
+        let several: BTreeSet<FileId> = comes.iter().filter_map(|change| file_of(change)).collect();
+        for root in scope.roots {
+            let (names, unseen) = other_names::names(root, &several, bounds);
             for (file, name) in names {
                 self.names.entry(file).or_default().insert(name);
             }
@@ -95,15 +113,16 @@ impl LinkIndex {
             }
             *left -= 1;
             let name = entry.file_name();
-            // Below a directory with a protected name every link may count.
+            let path = entry.path();
+            if kind.is_symlink() {
+                self.add_link(path);
+                return true;
+            }
+            // Below a directory with a protected name every file may count.
             if depth == 2 && !scope.protected.leads(&name) {
                 return true;
             }
-            let path = entry.path();
-            if kind.is_symlink() {
-                // What it leads to need not exist yet.
-                self.add(without_links(&path), path);
-            } else if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
+            if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
                 below.push(path);
             } else if kind.is_file()
                 && let Ok(meta) = entry.metadata()
@@ -188,6 +207,9 @@ impl LinkIndex {
     /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link. No more than
     /// [`MOST_NAMES`].
     fn names_of(&self, path: &Path) -> Vec<PathBuf> {
+        if self.targets.is_empty() {
+            return Vec::new();
+        }
         let mut names = vec![path.to_path_buf()];
         let mut seen = BTreeSet::from([path.to_path_buf()]);
         let mut next = 0;
@@ -247,14 +269,8 @@ fn is_written_in_place(change: &FileChange) -> bool {
 
 /// The directories above changed paths, as far as they are in the workspace.
 fn dirs_above(scope: &ClassifyScope<'_>) -> BTreeSet<PathBuf> {
-    let mut dirs: BTreeSet<PathBuf> = BTreeSet::new();
-    for change in &scope.set.changes {
-        for dir in change.path.ancestors().skip(1) {
-            let inside = scope.roots.iter().any(|root| dir.starts_with(root));
-            if !inside || !dirs.insert(dir.to_path_buf()) {
-                break;
-            }
-        }
-    }
-    dirs
+    let mut dirs = DirsAbove::default();
+    let above = scope.set.changes.iter().flat_map(|change| dirs.new_above(&change.path));
+    let inside = above.filter(|dir| scope.roots.iter().any(|root| dir.starts_with(root)));
+    inside.map(Path::to_path_buf).collect()
 }

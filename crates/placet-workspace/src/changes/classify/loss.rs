@@ -80,7 +80,8 @@ fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
     let below = || set.changes.iter().filter(|c| c.path.starts_with(root) && *c.path != **root);
     let gone =
         |path: &std::path::Path| set.get(path).is_some_and(|c| c.after.is_absent() && !c.before.is_absent());
-    if !below().any(|c| c.before.is_file() && c.after.is_absent()) {
+    let is_gone = |c: &&FileChange| c.before.is_file() && c.after.is_absent();
+    if !set.changes.iter().filter(is_gone).any(|c| c.path.starts_with(root)) {
         return None;
     }
     let mut entries =

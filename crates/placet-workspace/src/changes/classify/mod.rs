@@ -13,6 +13,7 @@ mod leading_link;
 mod links;
 mod loss;
 mod merged_tree;
+mod other_names;
 mod removed_repository;
 mod scope;
 mod staying;
@@ -23,7 +24,6 @@ mod waiting_repository;
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
-pub(crate) use distant_links::forget as forget_links;
 pub use large_loss::LargeLoss;
 pub use tree_group::TreeGroup;
 

@@ -81,14 +81,18 @@ pub(crate) fn class_below(protected: &ProtectedPaths, root: &Path, relative: &Pa
 /// The last names of a root, one to three of them, that may be the beginning of a pattern. A work tree that an agent keeps
 /// in its own directory, such as `.claude/worktrees/one`, is a project like any other.
 fn names_of_root(root: &Path) -> Vec<PathBuf> {
-    let names: Vec<&OsStr> = root.iter().rev().take(3).collect();
+    let names = || root.iter().rev().take(3);
+    // Directories with plain names may be anything: most roots have no other.
+    if !names().any(|name| name.as_encoded_bytes().starts_with(b".") || name == "etc") {
+        return Vec::new();
+    }
+    let names: Vec<&OsStr> = names().collect();
     if names.iter().any(|name| *name == "worktrees") {
         return Vec::new();
     }
     let prefixes = (1..=names.len()).map(|count| names.iter().take(count).rev().collect::<PathBuf>());
     let counts = |prefix: &PathBuf| {
         let first = prefix.as_os_str().as_encoded_bytes();
-        // Directories with plain names may be anything.
         first.starts_with(b".") || first.starts_with(b"etc/") || first == b"etc"
     };
     prefixes.filter(counts).collect()

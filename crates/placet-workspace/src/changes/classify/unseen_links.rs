@@ -4,6 +4,7 @@
 use placet_permission::Runner;
 use placet_text::text::{count, visible};
 use rustix::io::Errno;
+use std::fs::{DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,6 @@ pub(super) struct SearchBounds {
     pub(super) near: usize,
     pub(super) directories: usize,
     pub(super) entries: usize,
-    pub(super) links: usize,
     pub(super) longest: Duration,
 }
 
@@ -24,7 +24,6 @@ const BOUNDS: SearchBounds = SearchBounds {
     near: 5_000_000,
     directories: 300_000,
     entries: 5_000_000,
-    links: 100_000,
     longest: Duration::from_secs(10),
 };
 
@@ -33,7 +32,7 @@ impl SearchBounds {
     pub(super) fn of_program() -> SearchBounds {
         #[cfg(debug_assertions)]
         if let Some(most) = std::env::var("PLACET_SEARCH_MOST").ok().and_then(|most| most.parse().ok()) {
-            return SearchBounds { near: most, directories: most, entries: most, links: most, ..BOUNDS };
+            return SearchBounds { near: most, directories: most, entries: most, ..BOUNDS };
         }
         BOUNDS
     }
@@ -47,7 +46,6 @@ pub(super) enum UnseenLinks {
     /// More than this in the workspace.
     Directories(usize),
     Entries(usize),
-    Links(usize),
     Time(Duration),
     Unreadable(PathBuf, io::ErrorKind),
 }
@@ -71,7 +69,6 @@ impl UnseenLinks {
             }
             UnseenLinks::Directories(directories) => most(*directories, "directory"),
             UnseenLinks::Entries(entries) => most(*entries, "name"),
-            UnseenLinks::Links(links) => most(*links, "link"),
             UnseenLinks::Time(longest) => {
                 format!(
                     "the workspace is too large to look through in {}",
@@ -97,4 +94,26 @@ pub(super) fn is_closed(error: &io::Error) -> bool {
             error.kind(),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
         )
+}
+
+/// Visits the entries of a directory while `visit` returns true; none where nobody finds a link. Fails where an entry may
+/// have been missed.
+pub(super) fn each_entry(dir: &Path, visit: &mut dyn FnMut(&DirEntry, FileType) -> bool) -> io::Result<()> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(e) if is_closed(&e) => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let goes_on = match entry.file_type() {
+            Ok(kind) => visit(&entry, kind),
+            Err(e) if is_closed(&e) => true,
+            Err(e) => return Err(e),
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
 }

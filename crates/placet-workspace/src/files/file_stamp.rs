@@ -4,10 +4,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The values by which an unchanged file is recognized.
-pub(super) type FileStamp = (u64, u64, i64, i64, i64, i64);
+pub(crate) type FileStamp = (u64, u64, i64, i64, i64, i64);
 
 /// `None` where nothing is there.
-pub(super) fn stamp(path: &Path) -> Option<FileStamp> {
+pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
     let m = std::fs::symlink_metadata(path).ok()?;
     Some((m.ino(), m.size(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()))
 }
