@@ -62,6 +62,12 @@ pub(super) fn execute(
     let own_home = plan.own_home(app);
     let began = SystemTime::now();
     app.settle_layers(&view);
+    // What an earlier run left at home ends with the last pending change of its view, however that was decided.
+    if let (None, Some(home)) = (&plan.preset, own_home)
+        && !view.has_changes(LayerKind::Pending).map_err(CliError::new)?
+    {
+        view.home_changes(home).discard_everything().map_err(CliError::new)?;
+    }
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
     announce(app, plan, &view, options)?;
