@@ -14,6 +14,7 @@ use crate::cli::changes::pending::{self, SelectedView, list, name_waiting, named
 use crate::cli::command_line::options::{Options, OutputFormat};
 use crate::cli::report::{self, CliError, UNDO, warn};
 use crate::cli::review::{self, PendingReview};
+use crate::cli::screen;
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
@@ -107,6 +108,11 @@ pub(super) fn settle(
     // Before the question, on its screen: who reads them can still decide what to do with these files.
     note_lines();
     left_lines();
+    // A refused apply tells it with what it refuses.
+    let failure = ran.failure(&visible::name(plan.name())).filter(|_| !is_refused);
+    if let (Some(failure), OutputFormat::Text) = (failure, options.output_format) {
+        screen::warn_coloured(app, &failure)?;
+    }
     let failed = match base {
         Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
@@ -120,7 +126,9 @@ pub(super) fn settle(
     };
     let is_left = settling.is_left()?;
     let why = ran.cut_off.filter(|_| is_left && is_refused);
-    why.and_then(|cut| cut.words(&visible::name(plan.name()))).into_iter().for_each(|line| warn(&line));
+    if let Some(how) = why.and_then(|cut| cut.words(&visible::name(plan.name()))) {
+        warn(&format!("not applied: {how}, and its changes may be incomplete"));
+    }
     if !is_left {
         settling.drop_home()?;
     }
