@@ -66,7 +66,10 @@ pub(super) fn execute(
     if let (None, Some(home)) = (&plan.preset, own_home)
         && !view.has_changes(LayerKind::Pending).map_err(CliError::new)?
     {
-        view.home_changes(home).discard_everything().map_err(CliError::new)?;
+        let left = view.home_changes(home);
+        if left.has_changes(LayerKind::Pending).map_err(CliError::new)? {
+            left.discard_everything().map_err(CliError::new)?;
+        }
     }
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
