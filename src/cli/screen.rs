@@ -1,15 +1,18 @@
 //! What a subcommand needs to draw on the screen as the shell does.
 
-use super::report::CliError;
+use super::report::{CliError, warn};
 use super::startup::start;
 use crate::app::App;
 use crate::repl::{RememberedBackground, keymap};
-use crate::ui::ansi::ColorDepth;
+use crate::text::visible;
+use crate::ui::ansi::{self, ColorDepth};
 use crate::ui::clipboard::Clipboard;
 use crate::ui::input::{answering_decoder, background};
 use crate::ui::viewer::{self, CheckOutputScreen};
-use crate::ui::{Theme, editor, pager, term};
+use crate::ui::{Theme, editor, margin_mark, pager, term};
 use crate::workspace::Workspace;
+use ratatui::text::Line;
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 /// How long a screen waits for the background of a terminal that answered before; it seldom changes.
@@ -49,6 +52,20 @@ pub(super) fn keep_background() {
     if let (Some(found), Ok(dirs)) = (background::take_answer(), start::paths()) {
         RememberedBackground::load(&dirs.state).remember(found);
     }
+}
+
+/// Says on standard error what the person should not overlook: on a terminal in the colour of warnings.
+pub(super) fn warn_coloured(app: &App, words: &str) -> Result<(), CliError> {
+    if !io::stderr().is_terminal() || term::is_dumb() {
+        warn(words);
+        return Ok(());
+    }
+    let (theme, _) = theme(app)?;
+    let line = Line::styled(visible::guard_line(words).into_owned(), theme.style("warning"));
+    for row in margin_mark::rows(&line, usize::from(term::size().0), &theme) {
+        drop(writeln!(io::stderr().lock(), "{}", ansi::line(&row)));
+    }
+    Ok(())
 }
 
 /// Shows the output of checks, with files as `workspace` has them.

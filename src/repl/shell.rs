@@ -173,6 +173,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let left = each.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if !left.is_empty() {
         shell.context.output.note("restored the text that you typed before and did not send");
+        shell.unsent.keep(&left);
     }
     let code = match shell.context.directory.next {
         Some(_) => 0,
@@ -301,6 +302,7 @@ impl Shell<'_> {
                         text
                     }
                     PromptOutcome::Interrupted => {
+                        self.unsent.keep_rest("");
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
                             sessions::say_how_to_continue(&self.context);
                             // 128 + SIGINT, as shells report it.
@@ -338,7 +340,7 @@ impl Shell<'_> {
                     self.context.conversation.told_of_jobs.clear();
                 }
             }
-            self.unsent.keep(&draft);
+            self.unsent.keep_rest(&draft);
             match input {
                 PromptInput::Blank => {}
                 PromptInput::Shell(command) => {

@@ -137,6 +137,23 @@ fn what_is_not_applied_in_the_home_directory_is_named() {
     assert!(both.stderr.contains("your home directory: 1 file: ~/z"), "{both:?}");
 }
 
+/// Story: after `placet discard` the next run still saw the file, and named it as its own.
+#[test]
+fn what_was_left_at_home_ends_with_the_last_pending_change() {
+    if !has_view() {
+        return;
+    }
+    let place = Place::with_notes();
+    let run = |line: &str| place.placet(["run", "--", "sh", "-c", line]).go();
+    run("echo x > ~/.foo1; echo two > a.txt").code(3);
+    let goes_on = run("cat ~/.foo1");
+    assert!(goes_on.stdout.contains('x'), "{goes_on:?}");
+    place.run(["discard"]).code(0);
+    let after = run("cat ~/.foo1; echo y > ~/.foo2");
+    assert!(!after.stdout.contains('x') && !after.stderr.contains("~/.foo1"), "{after:?}");
+    assert!(after.stderr.contains("~/.foo2"), "{after:?}");
+}
+
 #[test]
 fn a_command_of_one_word_is_named_by_it() {
     if !has_view() {

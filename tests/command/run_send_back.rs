@@ -183,13 +183,17 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     if !has_view() {
         return;
     }
-    let mut pty = agent("echo x >> made.txt").arg("--").arg("sh").arg("agent").spawn();
+    let preset = "[run.presets.mine]\nprogram = \"sh\"\nflags = [\"agent\"]\n";
+    let start = shell().config(preset).file("agent", "echo x >> made.txt").size(90, 34);
+    let mut pty = start.arg("run").arg("mine").spawn();
     question(&pty);
+    assert!(pty.screen().contains("Copy a message, run mine again"), "{}", pty.screen());
     // Nothing is typed there, and a cursor behind the last key would say that something is.
     assert!(pty.hides_cursor(), "{}", pty.screen());
     pty.answer("s");
     pty.until("the message", |screen| {
-        screen.contains("message that you paste into sh") && screen.contains("type a message · Esc goes back")
+        screen.contains("message that you paste into mine")
+            && screen.contains("type a message · Esc goes back")
     });
     let last = pty.screen().trim_end().lines().last().unwrap().to_string();
     assert_eq!((last.trim_end(), pty.cursor().0, pty.hides_cursor()), (">", 2, false), "{}", pty.screen());
@@ -197,7 +201,7 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     pty.until("what Enter does", |screen| screen.contains("Enter copies your text · Esc clears it"));
     pty.answer("\r");
     pty.until("the text", |screen| {
-        screen.contains("About your changes: once more") && screen.contains("Enter starts sh again")
+        screen.contains("About your changes: once more") && screen.contains("Enter starts mine again")
     });
     let clipboard = "\x1b]52;c;QWJvdXQgeW91ciBjaGFuZ2VzOiBvbmNlIG1vcmU=\x07";
     assert!(String::from_utf8_lossy(&pty.raw()).contains(clipboard));
@@ -206,6 +210,71 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     question(&pty);
     pty.answer("k");
     assert_eq!(pty.ended(), 3, "{}", pty.screen());
+}
+
+/// Story: claude, left before its conversation began, "cannot be given a message when it starts".
+#[test]
+fn without_a_conversation_the_message_begins_one() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = agent("echo x >> made.txt; printf '%s\\n' \"$@\" > got.txt").arg("mine").arg("old").spawn();
+    question(&pty);
+    assert!(pty.screen().contains("Send back to mine"), "{}", pty.screen());
+    pty.answer("s");
+    pty.until("the message", |screen| screen.contains("message to mine"));
+    pty.answer("once more");
+    pty.answer("\r");
+    pty.until("the second round", |screen| screen.contains("mine continues with your message"));
+    question(&pty);
+    pty.answer("a");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_eq!(pty.read("got.txt"), "About your changes: once more\n");
+}
+
+/// Story: the question after a command that failed said nothing of that, and offered to copy a message for `sh`.
+#[test]
+fn a_plain_command_gets_no_message_and_its_failure_is_told_before_the_question() {
+    if !has_view() {
+        return;
+    }
+    let run = |line: &str| shell().size(90, 34).arg("run").arg("--").arg("sh").arg("-c").arg(line).spawn();
+    for (line, told) in [
+        ("echo x > made.txt; exit 4", Some("sh ended with exit code 4")),
+        ("echo x > made.txt; kill -9 $$", Some("sh was killed by signal 9")),
+        ("echo x > made.txt", None),
+    ] {
+        let mut pty = run(line);
+        pty.until("the question", |screen| {
+            screen.contains("[Apply] · Review") && screen.contains("Keep pending")
+        });
+        let screen = pty.screen();
+        assert!(!screen.contains("Copy a message") && !screen.contains("Send back"), "{screen}");
+        match told {
+            Some(told) => {
+                assert!(screen.contains(told) && screen.find(told) < screen.find("apply?"), "{screen}")
+            }
+            None => assert!(!screen.contains("sh ended") && !screen.contains("sh was"), "{screen}"),
+        }
+        pty.answer("r");
+        pty.until("the review", |screen| screen.contains("a accept  "));
+        pty.answer("c");
+        pty.send("why\r");
+        pty.until("the comment", |screen| screen.contains("it is kept with these changes"));
+        pty.answer("q");
+        pty.until("the question again", |screen| screen.contains("Keep pending"));
+        pty.answer("k");
+        assert_eq!(pty.ended(), 3, "{}", pty.screen());
+        let out = Command::new(placet())
+            .args(["run", "--", "sh", "-c", line])
+            .current_dir(pty.tree.path())
+            .env("HOME", pty.home())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(told.is_some(), told.is_some_and(|told| errors.contains(told)), "{errors}");
+    }
 }
 
 #[test]

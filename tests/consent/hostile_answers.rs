@@ -106,7 +106,7 @@ fn what_is_typed_ahead_or_in_one_piece_does_not_answer_sandbox_run() {
     // Nobody reads a text here: it stays on the line.
     let kept = |s: &str| s.contains("text is no answer here · Esc clears it");
     for burst in ["a\r", "apply\r", &marked("a\r")] {
-        pty.until("the question", |s| s.contains("Review · Copy a message"));
+        pty.until("the question", |s| s.contains(SANDBOX));
         pty.send(burst);
         pty.until("the text", kept);
         assert!(!pty.exists("new"), "{burst:?}: {}", pty.screen());

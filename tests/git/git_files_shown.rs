@@ -431,3 +431,20 @@ fn the_end_of_an_operation_is_no_large_loss() {
     assert_ne!(txn.run(["apply", "--apply-protected", ".git"]).code, 0);
     assert!(txn.tree.join("docs/21").exists());
 }
+
+/// Story: a branch that was made, committed to and deleted was `1 repository changed, pending`, and no question came.
+#[test]
+fn a_repository_that_is_as_it_was_is_not_pending() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let mut pty = in_repository();
+    pty.line(
+        "run git switch -qc x; echo two >> a.txt; git commit -qam two; git switch -q main; git branch -qD x",
+    );
+    pty.until("what is left", |s| joined(s).contains("nothing is pending: the repository is as it was"));
+    pty.until_prompt("");
+    assert!(!pty.screen().contains("apply?"), "{}", pty.screen());
+    pty.line("/changes");
+    pty.until("the list", |s| s.lines().any(|line| line.trim() == "◆ nothing is pending"));
+}

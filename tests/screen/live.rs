@@ -89,6 +89,40 @@ fn an_interrupt_gives_back_every_line_that_was_not_sent() {
     let lines: Vec<&str> = screen.lines().skip_while(|l| !l.contains("] > one")).map(str::trim).collect();
     assert_eq!(lines.get(1..4), Some(&["two", "three", "four"][..]), "{screen}");
     assert_eq!(server.requests().len(), 1);
+    // Story: what was cleared there came back with the next start.
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let pty = shell().after(pty).open();
+    pty.until_prompt("");
+    assert!(!pty.screen().contains("restored the text"), "{}", pty.screen());
+}
+
+/// Story: after the terminal was closed, the queued lines came back twice, and again after they were cleared.
+#[test]
+fn what_a_closed_terminal_left_comes_back_once_until_it_is_cleared() {
+    let server = MockServer::start([Reply::stream().stall()]);
+    let mut pty = with_model(&server).open();
+    pty.line("first");
+    running(&pty);
+    pty.send("queued one\rqueued two\rdraft");
+    pty.until("the draft", |s| s.contains("2 after this turn: queued two") && s.contains("> draft"));
+    pty.signal(rustix::process::Signal::HUP);
+    pty.ended();
+    let mut pty = shell().after(pty).open();
+    pty.until("the text", |s| s.contains("restored the text") && s.trim_end().ends_with("draft"));
+    let screen = pty.screen();
+    for text in ["queued one", "queued two", "draft"] {
+        assert_eq!(screen.matches(text).count(), 1, "{screen}");
+    }
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let pty = shell().after(pty).open();
+    pty.until_prompt("");
+    assert!(!pty.screen().contains("restored the text"), "{}", pty.screen());
 }
 
 /// Where what was typed is stored, in the home directory.

@@ -104,10 +104,22 @@ fn name_report(ended: PendingReview, name: &str) {
     }
 }
 
+/// The program that made the changes of a review.
+pub(super) struct ReviewedProgram {
+    /// Made safe.
+    pub(super) name: String,
+    /// For the journal.
+    pub(super) label: TransactionLabel,
+    /// It can be given the rejections and comments.
+    pub(super) gets_report: bool,
+}
+
 /// What opened a review of pending changes, and the program that made the changes.
 #[derive(Default)]
 struct ReviewOpening {
     program: Option<String>,
+    /// Nobody gets the rejections and comments.
+    is_unread: bool,
     opened_from: ReviewOpenedFrom,
     /// Only the changes at these paths, if there are any.
     only: Vec<PathBuf>,
@@ -167,11 +179,12 @@ fn pending_of(
 pub(super) fn of_program(
     app: &App,
     chosen: &SelectedView,
-    (program, label): (String, TransactionLabel),
+    ReviewedProgram { name, label, gets_report }: ReviewedProgram,
     elsewhere: Option<String>,
 ) -> Result<PendingReview, CliError> {
     let opened = ReviewOpening {
-        program: Some(program),
+        program: Some(name),
+        is_unread: !gets_report,
         elsewhere,
         opened_from: ReviewOpenedFrom::ApplyQuestion,
         ..ReviewOpening::default()
@@ -192,6 +205,7 @@ fn reviewed(
         return Ok(PendingReview::default());
     };
     (review.task.program, review.task.opened_from) = (opened.program, opened.opened_from);
+    review.task.is_unread = opened.is_unread;
     review.footer.advice = opened.elsewhere;
     let blaming = view.clone();
     let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));

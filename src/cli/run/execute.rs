@@ -62,6 +62,15 @@ pub(super) fn execute(
     let own_home = plan.own_home(app);
     let began = SystemTime::now();
     app.settle_layers(&view);
+    // What an earlier run left at home ends with the last pending change of its view, however that was decided.
+    if let (None, Some(home)) = (&plan.preset, own_home)
+        && !view.has_changes(LayerKind::Pending).map_err(CliError::new)?
+    {
+        let left = view.home_changes(home);
+        if left.has_changes(LayerKind::Pending).map_err(CliError::new)? {
+            left.discard_everything().map_err(CliError::new)?;
+        }
+    }
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
     announce(app, plan, &view, options)?;
@@ -230,18 +239,26 @@ impl CutOffRun {
         }
     }
 
-    /// Why nothing was applied; `None` where the person knows.
+    /// How it ended; `None` where the person knows.
     pub(super) fn words(self, program: &str) -> Option<String> {
-        let how = match self {
-            CutOffRun::Stopped => return None,
-            CutOffRun::Killed(signal) => format!("{program} was killed by signal {signal}"),
-            CutOffRun::Lost => format!("the process that ran {program} was killed"),
-        };
-        Some(format!("not applied: {how}, and its changes may be incomplete"))
+        match self {
+            CutOffRun::Stopped => None,
+            CutOffRun::Killed(signal) => Some(format!("{program} was killed by signal {signal}")),
+            CutOffRun::Lost => Some(format!("the process that ran {program} was killed")),
+        }
     }
 }
 
 impl EndedRun {
+    /// How the program `name` failed, if it did: what is asked about then is not all that the person wanted.
+    pub(super) fn failure(&self, name: &str) -> Option<String> {
+        let code = self.label.program.as_ref().and_then(|program| program.exit_code);
+        match code.filter(|code| *code != 0) {
+            Some(code) => Some(format!("{name} ended with exit code {code}")),
+            None => self.cut_off?.words(name),
+        }
+    }
+
     /// What the network refused, for a person, and how to allow it.
     pub(super) fn network_lines(&self, plan: &ProgramPlan) -> Vec<String> {
         let none = Vec::new();

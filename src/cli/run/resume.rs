@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// The most bytes of a message. A command line has at most 128 KB, and a quote takes four bytes in it.
 const MOST_MESSAGE: usize = 24 << 10;
 
+/// The id of a conversation, in the arguments of a preset.
+const SESSION: &str = "{session}";
+
 /// The message as an argument: no bytes that an argument cannot have, and no control characters.
 pub(super) fn argument(message: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
@@ -21,7 +24,8 @@ pub(super) fn argument(message: &str) -> String {
 
 impl RunPreset {
     /// The arguments that continue the conversation `session` with `message`; `words` are those of the start before.
-    /// `None` where the preset cannot do that.
+    /// Without a session, `{session}` and the word before it are left out: a new conversation begins with the message.
+    /// `None` where the preset knows no such arguments.
     pub(super) fn resumed(
         &self,
         words: &[String],
@@ -30,18 +34,20 @@ impl RunPreset {
     ) -> Option<Vec<String>> {
         let is_headless = words.iter().any(|word| self.headless.contains(word));
         let template = if is_headless { &self.resume_headless } else { &self.resume };
-        if template.is_empty() || session.is_none() && template.iter().any(|word| word == "{session}") {
+        if template.is_empty() {
             return None;
         }
+        let named = template.iter().position(|word| word == SESSION).filter(|_| session.is_none());
+        let is_left_out = |at: usize| named.is_some_and(|named| at == named || at + 1 == named);
         let mut options = Some(self.repeated(words));
         let mut out = Vec::new();
         if !template.iter().any(|word| word == "{options}") {
             out.extend(options.take().unwrap_or_default());
         }
-        for word in template {
+        for (_, word) in template.iter().enumerate().filter(|(at, _)| !is_left_out(*at)) {
             match word.as_str() {
                 "{options}" => out.extend(options.take().unwrap_or_default()),
-                "{session}" => out.extend(session.map(String::from)),
+                SESSION => out.extend(session.map(String::from)),
                 "{message}" => out.push(argument(message)),
                 word => out.push(word.into()),
             }
@@ -134,7 +140,7 @@ mod tests {
             resumed("--model x --yes --other 1 --tools A B --model=y prompt -- --yes", Some("id")),
             expected("--model x --yes --tools A B --model=y --resume id")
         );
-        assert_eq!(resumed("--yes", None), None, "which conversation is not known");
+        assert_eq!(resumed("--yes prompt", None), expected("--yes"), "a new conversation");
         assert_eq!(resumed("--yes -p prompt", None), expected("exec --yes resume --last"));
         let all = RunPreset { repeat: words("* !--message="), ..preset() };
         assert_eq!(

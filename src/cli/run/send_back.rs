@@ -99,7 +99,7 @@ pub(super) fn prepare(
     let shown = if copied.is_ok() { at_words(text.trim_end()) } else { text.trim_end().to_string() };
     print_foreign(&format!("\n{shown}\n\n"))?;
     let copied = copied.map_or_else(|e| format!("not copied: {e}"), |copied| copied.words());
-    warn(&format!("{program} cannot be given a message when it starts; {copied}"));
+    warn(&format!("the preset {program} has no arguments that start it with a message; {copied}"));
     let answer = line_ui::consent_alone(&format!("Enter starts {program} again, Ctrl-C goes back: "));
     Ok(answer.map(|_| NextStart::Plain))
 }

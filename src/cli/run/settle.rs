@@ -13,7 +13,8 @@ use crate::cli::changes::approvals::{self, ApprovalPrompt};
 use crate::cli::changes::pending::{self, SelectedView, list, name_waiting, named_and_pending, waits};
 use crate::cli::command_line::options::{Options, OutputFormat};
 use crate::cli::report::{self, CliError, UNDO, warn};
-use crate::cli::review::{self, PendingReview};
+use crate::cli::review::{self, PendingReview, ReviewedProgram};
+use crate::cli::screen;
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
@@ -107,6 +108,11 @@ pub(super) fn settle(
     // Before the question, on its screen: who reads them can still decide what to do with these files.
     note_lines();
     left_lines();
+    // A refused apply tells it with what it refuses.
+    let failure = ran.failure(&visible::name(plan.name())).filter(|_| !is_refused);
+    if let (Some(failure), OutputFormat::Text) = (failure, options.output_format) {
+        screen::warn_coloured(app, &failure)?;
+    }
     let failed = match base {
         Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
@@ -120,7 +126,9 @@ pub(super) fn settle(
     };
     let is_left = settling.is_left()?;
     let why = ran.cut_off.filter(|_| is_left && is_refused);
-    why.and_then(|cut| cut.words(&visible::name(plan.name()))).into_iter().for_each(|line| warn(&line));
+    if let Some(how) = why.and_then(|cut| cut.words(&visible::name(plan.name()))) {
+        warn(&format!("not applied: {how}, and its changes may be incomplete"));
+    }
     if !is_left {
         settling.drop_home()?;
     }
@@ -205,15 +213,17 @@ impl Settling<'_> {
     fn question(&self) -> Result<TurnDecision, CliError> {
         let ran = self.ran;
         let home = ran.home.as_ref().map(|home| ran.env.workspace.with_view(home.clone()));
-        let sends_to = Some(self.receiver());
+        let sends_to = self.receiver();
         let asked = CommandLineQuestion { label: ran.label.clone(), sends_to };
         let places = (&ran.env.workspace, home.as_ref());
         self.runtime.block_on(apply_question::ask(self.app, places, asked, "placet run"))
     }
 
-    fn receiver(&self) -> MessageReceiver {
+    /// `None` for a command without a preset: most commands read no message.
+    fn receiver(&self) -> Option<MessageReceiver> {
+        self.plan.preset.as_ref()?;
         let resumes = send_back::resumed_words(self.app, (self.plan, self.ran), "").is_some();
-        MessageReceiver { program: self.plan.name().into(), resumes }
+        Some(MessageReceiver { program: self.plan.name().into(), resumes })
     }
 
     fn has_changes(&self) -> Result<bool, CliError> {
@@ -238,7 +248,11 @@ impl Settling<'_> {
             None => (ran.name.clone(), self.view.clone(), None),
         };
         let workspace = ran.env.workspace.with_view(view.clone());
-        let program = (visible::name(self.plan.name()).into_owned(), ran.label.clone());
+        let program = ReviewedProgram {
+            name: visible::name(self.plan.name()).into_owned(),
+            label: ran.label.clone(),
+            gets_report: self.receiver().is_some(),
+        };
         let chosen = SelectedView { name, view, workspace };
         review::of_program(self.app, &chosen, program, elsewhere)
     }
@@ -246,12 +260,13 @@ impl Settling<'_> {
     /// Asks for the message and prepares the start with it. `base` is released while the person passes the message on.
     fn send_back(&self, base: &mut Option<BaseMode>) -> Result<Option<NextStart>, CliError> {
         let of = (&self.ran.env.workspace, self.view);
-        let Some(message) = send_back::compose(self.app, of, &self.receiver(), self.runtime)? else {
+        let Some(receiver) = self.receiver() else { return Ok(None) };
+        let Some(message) = send_back::compose(self.app, of, &receiver, self.runtime)? else {
             return Ok(None);
         };
         // Where the program gets the message by itself, the terminal never has its own mode: keys that are typed until the
         // program starts would be shown, and Ctrl-C would go to the person's script.
-        if !self.receiver().resumes {
+        if !receiver.resumes {
             drop(base.take());
         }
         let next = send_back::prepare(self.app, (self.plan, self.ran), &message)?;

@@ -32,9 +32,18 @@ impl UnsentInput {
         (UnsentInput { queue, drafts, pastes }, left)
     }
 
+    /// A line was taken to be sent, or was cleared: what is left is `typed` and the queue.
+    pub(crate) fn keep_rest(&self, typed: &str) {
+        if let Some(drafts) = &self.drafts {
+            drafts.sent();
+        }
+        self.keep(typed);
+    }
+
+    /// Stores what is typed and queued as it is now. Whoever takes from the queue and does not send does it in the same
+    /// step: the text would otherwise come back twice, or after it was cleared.
     pub(crate) fn keep(&self, typed: &str) {
         let Some(drafts) = &self.drafts else { return };
-        drafts.sent();
         let whole = |line: &str| self.pastes.expanded(line).into_owned();
         let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
         drafts.keep(InputDraft { queued, typed: whole(typed) });
@@ -42,6 +51,9 @@ impl UnsentInput {
 
     /// Everything that was not sent, in its order, as one draft. The queue is empty then.
     pub(crate) fn take(&self, line: Option<String>, draft: String) -> String {
-        InputDraft { queued: line.into_iter().chain(self.queue.drain()).collect(), typed: draft }.joined()
+        let queued = line.into_iter().chain(self.queue.drain()).collect();
+        let unsent = InputDraft { queued, typed: draft }.joined();
+        self.keep(&unsent);
+        unsent
     }
 }

@@ -15,8 +15,8 @@ use placet_session::audit::AuditKind;
 use placet_text::text::visible;
 use placet_tools::{DisplayDetail, ToolContext};
 use placet_workspace::{
-    ApprovedBy, ChangeApproval, ChangeDecision, LargeLoss, ListedChange, PassedCheck, ShownChanges,
-    TransactionLabel, View, Workspace,
+    ApprovedBy, ChangeApproval, ChangeDecision, LargeLoss, LayerKind, ListedChange, PassedCheck,
+    ShownChanges, TransactionLabel, View, Workspace,
 };
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
 pub use reviewed::{FindReviewed, ReviewedDecision, never_reviewed};
@@ -193,6 +193,7 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     /// Asks once about everything that is pending. `None` when it is to be asked again, because that has changed.
     async fn ask_once(&self) -> Option<TurnDecision> {
+        let held_some = self.view.has_changes(LayerKind::Pending).unwrap_or(false);
         let here = match self.shown() {
             Ok(here) => here,
             Err(decision) => return Some(decision),
@@ -208,6 +209,10 @@ impl<'a> ApplyQuestionFlow<'a> {
             None if here.is_empty() => {
                 // It stays in the turn: without a person it is the reason of the exit code.
                 self.view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
+                // The calls called it pending.
+                if held_some {
+                    self.events.notice("nothing is pending: the repository is as it was");
+                }
                 return Some(TurnDecision::Nothing);
             }
             _ => {}

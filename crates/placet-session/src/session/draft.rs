@@ -44,7 +44,7 @@ struct DraftRecord {
     draft: InputDraft,
 }
 
-/// The draft of this process; its file is removed when this value is dropped, unless lines are still queued.
+/// The draft of this process; when this value is dropped, its file stays only if something is still typed or queued.
 pub struct DraftFile {
     shared: Arc<DraftInner>,
     writer: Option<JoinHandle<()>>,
@@ -134,10 +134,8 @@ impl Drop for DraftFile {
         if let Some(writer) = self.writer.take() {
             drop(writer.join());
         }
-        // Lines that were still queued are for the next shell of this directory.
-        if self.shared.state().draft.queued.is_empty() {
-            drop(fs::remove_file(&self.shared.path));
-        }
+        // What is left is for the next shell of this directory. Nothing is left after Ctrl-D, which needs an empty line.
+        self.shared.write_or_tell(&self.shared.state().draft);
         drop(fs::remove_file(&self.lock_path));
     }
 }
@@ -259,6 +257,10 @@ mod tests {
         assert_eq!(left.joined(), "one\ntwo\nhalf a li");
         let (third, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         assert_eq!(left, InputDraft::default());
+        again.keep(draft(&[], "one"));
+        drop(again);
+        let (again, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
+        assert_eq!(left, draft(&[], "one"), "a shell that ended by itself, because its terminal was gone");
         again.keep(InputDraft::default());
         drop((elsewhere, again, third));
         assert_eq!(fs::read_dir(dir.path().join("drafts")).unwrap().count(), 0, "nothing is left over");

@@ -35,7 +35,9 @@ pub(in crate::repl::commands) fn provider(
 
 fn show(context: &CommandContext<'_>) -> SlashCommandResult {
     let (provider, model) = context.conversation.answered_by();
-    context.output.note(&format!("{provider} with {model}"));
+    let line = format!("{provider} with {model}");
+    let how = "/model pick opens the list of models, /model NAME uses another one";
+    context.output.paragraphs(&[(&line, "notice"), (how, "hint")]);
     Ok(CommandFollowUp::Nothing)
 }
 

@@ -516,6 +516,7 @@ impl Review {
         out.extend(self.commit_summary());
         if let n @ 1.. = self.visible_comments().count() {
             let goes = match pending {
+                true if self.task.is_unread => "kept with these changes".into(),
                 true => format!("with the next message to {}", self.reader()),
                 false => "are printed when you leave".into(),
             };

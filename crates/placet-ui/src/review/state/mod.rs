@@ -130,6 +130,8 @@ pub struct ReviewTask {
     /// The program that made the changes, made safe; it gets the rejections and comments. Absent where that is the agent of
     /// a conversation.
     pub program: Option<String>,
+    /// Nobody gets the rejections and comments: the program reads no message.
+    pub is_unread: bool,
     /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
 }
@@ -149,6 +151,7 @@ impl ReviewTask {
             output: None,
             opened_from: ReviewOpenedFrom::default(),
             program: None,
+            is_unread: false,
             partial: false,
         }
     }
@@ -358,7 +361,7 @@ impl Review {
 
     /// The summary offers to report to the agent at once.
     pub(super) fn can_tell(&self) -> bool {
-        self.has_news() && self.task.subject == ReviewSubject::Pending
+        self.has_news() && self.task.subject == ReviewSubject::Pending && !self.task.is_unread
     }
 
     pub(super) fn lines(&self, file: usize) -> Option<&ReviewLines> {

@@ -125,6 +125,9 @@ impl Review {
         }
         self.add_comment(target, text);
         let words = match (self.task.subject, &self.task.program) {
+            (ReviewSubject::Pending, _) if self.task.is_unread => {
+                "commented; D deletes it, and it is kept with these changes".into()
+            }
             (ReviewSubject::Pending, Some(program)) => {
                 format!("commented; D deletes it, and the question offers to run {program} again with it")
             }
