@@ -119,7 +119,7 @@ fn a_change_of_what_a_far_protected_link_leads_to_waits() {
     ];
     for (setup, path) in cases {
         // In the two upper levels of the workspace, or tracked by git.
-        let is_far = setup.contains("/q/") || setup.contains("/web/");
+        let is_far = ["/q/", "/web/", "/.github/"].iter().any(|dir| setup.contains(dir));
         let place =
             after(&if is_far { format!("{setup}; git init -q . && git add .") } else { setup.into() });
         if !(has_view() && require("git")) {
