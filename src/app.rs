@@ -227,7 +227,10 @@ impl App {
         let mode = self.mode.clone();
         let mounts = Arc::clone(&self.mounts.stores);
         self.mounts.pads.are(&scratchpads);
-        let pages = WebPages::new(PageClient::new(self.client()), settings.private_hosts.iter());
+        let pages = WebPages::new(
+            PageClient::new(self.client()),
+            self.config.settings().network.private_hosts.iter(),
+        );
         let pages = Arc::new(pages.searching(self.search_engine()));
         let (guidance, servers) = (Arc::clone(&self.guidance), self.servers.fresh(self.client()));
         ToolContext {
@@ -351,6 +354,11 @@ impl App {
 impl ConversationBuilder for App {
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
         Ok(self.answerer_or(OfflineProvider::in_shell(), provider, model)?)
+    }
+
+    fn address_from_environment(&self, provider: &str) -> Option<(String, String)> {
+        let server = self.server(provider).ok()?;
+        Some((server.preset.base_url, server.address_variable?))
     }
 
     fn reread_provider(&self) {

@@ -15,6 +15,8 @@ pub struct ConfiguredProvider {
     /// The preset it is made from.
     pub like: String,
     pub preset: ProviderPreset,
+    /// The environment variable that named its address, if one did.
+    pub address_variable: Option<String>,
 }
 
 impl ConfiguredProvider {
@@ -43,8 +45,15 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     if let Some(wire) = wire {
         preset.wire = wire;
     }
-    if let Some(url) = &own.base_url {
-        preset.base_url = url.clone();
+    let mut address_variable = None;
+    match (&own.base_url, from_environment(&preset)) {
+        (Some(url), _) => preset.base_url = url.clone(),
+        // A server of the person's own has the address of its settings, as it has no key of its preset.
+        (None, Some((variable, url))) if own.preset.is_none() && own.key_env.is_none() => {
+            preset.base_url = url;
+            address_variable = Some(variable);
+        }
+        (None, _) => {}
     }
     for (set, field) in [
         (&own.path, &mut preset.path),
@@ -62,7 +71,15 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
         stream: config.settings().conversation.stream.unwrap_or(preset.quirks.stream),
         ..quirks(own, preset.quirks)
     };
-    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
+    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset, address_variable })
+}
+
+/// The address that programs of this vendor take from the environment, next to the key: `ANTHROPIC_BASE_URL` belongs to
+/// `ANTHROPIC_API_KEY`.
+fn from_environment(preset: &ProviderPreset) -> Option<(String, String)> {
+    let variable = format!("{}_BASE_URL", preset.key_variable.strip_suffix("_API_KEY")?);
+    let url = std::env::var(&variable).ok()?.trim().to_string();
+    (!url.is_empty()).then_some((variable, url))
 }
 
 /// A server that is not in the settings yet: its address and its wire format.
@@ -76,7 +93,7 @@ pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<Configure
         key_path: None,
         ..like.clone()
     };
-    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
+    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset, address_variable: None })
 }
 
 /// The preset for a wire format.

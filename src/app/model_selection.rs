@@ -288,6 +288,17 @@ impl App {
     pub fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
         let own = self.provider_config().provider(name);
+        if server.address_variable.is_some() {
+            // A stored key belongs to the usual address; only the key next to the address goes to this one.
+            let variable = &server.preset.key_variable;
+            let is_needed =
+                server.preset.key == ApiKeyRequirement::Required && !is_local(&server.preset.base_url);
+            return Ok(match keys::from_environment(variable) {
+                Some(key) => key,
+                None if is_needed => ApiKeySource::Missing { variable: variable.clone() },
+                None => ApiKeySource::None,
+            });
+        }
         if let Some(command) = &own.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
@@ -339,6 +350,7 @@ impl App {
         // The address of the command line is meant for the provider that answers.
         if let Some(url) = &self.provider_config().settings().conversation.base_url {
             server.preset.base_url = url.clone();
+            server.address_variable = None;
         }
         Ok(server)
     }

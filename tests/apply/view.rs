@@ -117,6 +117,10 @@ fn the_network_is_off_and_a_host_is_asked_for() {
     let out = place.run(["tool", "call", "run_command", input].iter().chain(&allow)).code(0);
     assert!(out.stdout.starts_with("198.18.0."), "{out:#?}");
     assert!(out.stdout.contains("[refused: pkg.example.net"), "{out:#?}");
+    // Without any host as well.
+    let input = r#"{"command":"getent hosts a.example"}"#;
+    let out = place.run(["tool", "call", "run_command", input, "--mode", "ask"]);
+    assert!(out.stdout.contains("[refused: a.example"), "{out:#?}");
     // A port of this machine is not among the hosts that a wildcard allows.
     let input = r#"{"command":"true","network":["localhost:5432"]}"#;
     let call = ["tool", "call", "run_command", input, "--mode", "ask", "--allow", "network(*)"];

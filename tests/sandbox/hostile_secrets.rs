@@ -114,6 +114,46 @@ fn credential_files_show_nothing_to_a_command_in_any_mode() {
 }
 
 #[test]
+fn a_file_of_settings_and_secrets_is_seen_without_its_secrets() {
+    if !has_view() {
+        return;
+    }
+    let place = Place::new();
+    let files = [
+        (".npmrc", "registry=https://plain.example/\n//plain.example/:_authToken=tractor\n"),
+        (".docker/config.json", "{\"auths\": {\"plain.example\": {\"auth\": \"tractor\"}}}"),
+        (".gitconfig", "[user]\n\tname = plain.example\n[github]\n\ttoken = tractor\n"),
+        (".config/pip/pip.conf", "[global]\nindex-url = https://u:tractor@plain.example/\n"),
+    ];
+    for (file, text) in files {
+        let path = place.home.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    // As people keep them: the file itself is somewhere else.
+    std::fs::create_dir(place.home.join("dotfiles")).unwrap();
+    std::fs::rename(place.home.join(".npmrc"), place.home.join("dotfiles/npmrc")).unwrap();
+    std::os::unix::fs::symlink("dotfiles/npmrc", place.home.join(".npmrc")).unwrap();
+    // In the home directory of one session nothing that a command does shows more to the next.
+    let lines = [
+        "cat ~/.npmrc ~/.docker/config.json ~/.gitconfig ~/.config/pip/pip.conf ~/dotfiles/npmrc",
+        "mv ~/.docker ~/d; ln -s d/config.json ~/link; ln ~/.npmrc ~/hard; mv ~/.gitconfig ~/g; rm -f ~/.npmrc; \
+         ln -s d ~/.docker; grep -rs . ~",
+        "umount ~/.gitconfig; chmod 777 ~/.gitconfig; echo x >> ~/.gitconfig; grep -rs . ~",
+    ];
+    for mode in ["read", "ask", "write"] {
+        for line in lines {
+            let out = run(&place, mode, line);
+            assert!(!out.stdout.contains("tractor"), "{mode}, {line}: {out:#?}");
+        }
+        let out = run(&place, mode, lines[0]);
+        assert_eq!(out.stdout.matches("plain.example").count(), 5, "{mode}: {out:#?}");
+    }
+    let text = std::fs::read_to_string(place.home.join(".npmrc")).unwrap();
+    assert!(text.contains("tractor"), "{text}");
+}
+
+#[test]
 fn a_credential_file_that_the_person_names_is_passed() {
     if !has_view() {
         return;

@@ -224,6 +224,42 @@ fn the_rest_is_read_only_and_scratch_is_not() {
 }
 
 #[test]
+fn the_commands_of_a_session_have_one_tmp_of_their_own() {
+    needs_a_sandbox!();
+    let Some(den) = Den::beside_tmp() else { return };
+    let name = den.base.file_name().unwrap().to_str().unwrap().to_string();
+    let spec = den.spec();
+    // A link, a FIFO and a name that the machine's /tmp may have: nothing there leads out, and nothing waits for them.
+    let first = format!(
+        "set -e; echo $TMPDIR; echo kept > /tmp/{name}; ln -s /etc /tmp/etc; ln -s {} /tmp/.X11-unix; mkfifo /tmp/pipe; \
+         mkdir /tmp/placet; touch /tmp/etc/placet-test 2>/dev/null || echo refused",
+        den.root.display()
+    );
+    assert_eq!(den.run(&spec, &first).done(), "/tmp\nrefused\n");
+    let socket =
+        "import socket; s = socket.socket(socket.AF_UNIX); s.bind('/tmp/' + 'n' * 90); print('bound')";
+    let second = format!("cat $TMPDIR/{name} $PLACET_SCRATCH/{name}; ls /var/tmp; python3 -c \"{socket}\"");
+    assert_eq!(den.run(&den.again(&spec), &second).done(), "kept\nkept\nbound\n");
+    assert!(den.scratch.join(&name).exists() && !Path::new("/tmp").join(&name).exists());
+}
+
+#[test]
+fn what_an_earlier_command_left_in_tmp_moves_no_part_of_a_later_view() {
+    needs_a_sandbox!();
+    let Some(den) = Den::beside_tmp() else { return };
+    let shown = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::write(shown.path().join("secret"), "canary").unwrap();
+    let place = shown.path().display();
+    // The place of a mount of the next command, as a link to a directory where no mask is.
+    let line = format!("mkdir d && ln -s $PWD/d {place} && echo there");
+    assert_eq!(den.run(&den.spec(), &line).done(), "there\n");
+    let (readable, masked) = (vec![shown.path().to_path_buf()], vec![shown.path().join("secret")]);
+    let spec = SandboxSpec { readable, masked, ..den.spec() };
+    let got = den.run(&spec, &format!("cat {place}/secret d/secret 2>&1; echo end")).done();
+    assert!(!got.contains("canary") && got.ends_with("end\n"), "{got}");
+}
+
+#[test]
 fn keys_and_agents_are_not_in_the_environment() {
     needs_a_sandbox!();
     // What this process has is what the commands would have; so a child of it is given more.

@@ -10,7 +10,8 @@ use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
 use placet::sandbox::{
-    HostRule, MOST_SHARED_NAMES, NetworkControl, NetworkEventKind, NetworkRecord, SandboxNetwork, SandboxSpec,
+    HostRule, MOST_SHARED_NAMES, NameService, NetworkControl, NetworkEventKind, NetworkRecord,
+    SandboxNetwork, SandboxSpec,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -25,6 +26,40 @@ macro_rules! needs {
             return;
         }
     };
+}
+
+/// Without any host: each name that was asked for is recorded, also in the network of another command, and nobody can
+/// answer in its place.
+#[test]
+fn a_command_without_hosts_records_the_names_that_it_asked_for() {
+    needs!("python3");
+    let network = Connected::to(capitals(), &[]);
+    let ask = "import socket\nfor name in ['a.example', 'b.example', 'a.example']:\n  try: socket.getaddrinfo(name, 443)\n  except socket.gaierror as e: print(e.errno)\n";
+    let names = |seen: &Seen| -> Vec<String> {
+        seen.record.of(NetworkEventKind::Refused).map(|event| event.name.clone()).collect()
+    };
+    let seen = network.python(ask);
+    assert_eq!(
+        (seen.text.as_str(), names(&seen)),
+        ("-2\n-2\n-2\n", vec!["a.example".into(), "b.example".into()])
+    );
+    // A command that runs on answers on every port that it can take; the later one asks placet all the same.
+    let spec = network.den.again(&network.spec);
+    let liar = "exec python3 -c \"import socket, time\nfor a in ['127.0.0.2', '0.0.0.0']:\n  try: s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind((a, 53))\n  except OSError as e: print(a, e.errno, flush=True)\ntime.sleep(60)\"";
+    let (mut first, line) = network.start(&spec, liar);
+    let mut refused = String::new();
+    let mut output = std::io::BufReader::new(first.stdout.take().unwrap());
+    for _ in 0..2 {
+        std::io::BufRead::read_line(&mut output, &mut refused).unwrap();
+    }
+    assert_eq!(refused, "127.0.0.2 13\n0.0.0.0 13\n");
+    let beside = SandboxSpec { beside: Some(first.id()), ..network.den.again(&network.spec) };
+    std::fs::write(network.den.root.join("program.py"), ask).unwrap();
+    let seen = Connected::end(network.start(&beside, "cat /etc/resolv.conf; exec python3 program.py"));
+    assert!(seen.text.starts_with("nameserver 127.") && seen.text.contains("-2\n-2\n-2\n"), "{}", seen.text);
+    assert_eq!(names(&seen), ["a.example", "b.example"]);
+    drop(line);
+    first.wait().unwrap();
 }
 
 /// A server that answers what it was sent, after its end, in capitals.
@@ -469,7 +504,10 @@ fn a_host_is_allowed_while_the_command_runs_and_the_command_cannot_do_it() {
     let dir = network.den.base.join("control");
     std::fs::create_dir(&dir).unwrap();
     let path = dir.join("network");
-    let spec = SandboxSpec { network_control: Some(path.clone()), ..network.den.again(&network.spec) };
+    let spec = SandboxSpec {
+        names: NameService { control: Some(path.clone()), ..NameService::default() },
+        ..network.den.again(&network.spec)
+    };
     let program = format!(
         "{TALK}\ndef tried():\n    try:\n        return talk('late.example', 443)\n    except OSError:\n        return None\n\
          try:\n    print(os.listdir({0:?}))\nexcept OSError as e:\n    print(e.strerror)\n\

@@ -42,7 +42,17 @@ impl Den {
 
     /// In a directory whose name begins with `name`.
     pub fn named(name: &str) -> Den {
-        let dir = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+        Den::of(tempfile::Builder::new().prefix(name).tempdir().unwrap())
+    }
+
+    /// Where no part of it is below `/tmp`; `None` where layers cannot be there.
+    pub fn beside_tmp() -> Option<Den> {
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let is_usable = || probe(Path::new(super::program::placet()), &[base.to_path_buf()]).layers.is_some();
+        (!base.starts_with("/tmp") && is_usable()).then(|| Den::of(tempfile::tempdir_in(base).unwrap()))
+    }
+
+    fn of(dir: TempDir) -> Den {
         let base = std::fs::canonicalize(dir.path()).unwrap();
         let (root, scratch) = (base.join("root"), base.join("scratch"));
         std::fs::create_dir(&root).unwrap();

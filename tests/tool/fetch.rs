@@ -203,7 +203,7 @@ fn a_call_that_is_stopped_does_not_wait_for_its_page() {
     let site = Site::new(move |_, to| reply(to, "200 OK\r\nContent-Type: text/html", html.as_bytes()));
     let host = format!("localhost:{}", site.port);
     let message = format!("call fetch_url {{\"url\":\"http://{host}/\"}}");
-    let (named, rule) = (format!("tools.private_hosts=[\"{host}\"]"), format!("fetch({host})"));
+    let (named, rule) = (format!("network.private_hosts=[\"{host}\"]"), format!("fetch({host})"));
     let place = Place::new();
     let start = || place.placet(["--set", &named, "--allow", &rule, "-p", &message]).start();
     let out = start().end();
@@ -358,7 +358,7 @@ fn private_addresses_are_refused_unless_they_are_named() {
     for host in ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"] {
         let got = bench.call("fetch_url", json!({"url": format!("http://{host}:{}/", site.port)}));
         assert_eq!(got.0.outcome, CallOutcome::Failed);
-        assert!(got.body().contains("tools.private_hosts"), "{host}: {}", got.body());
+        assert!(got.body().contains("network.private_hosts"), "{host}: {}", got.body());
     }
     for wrong in ["file:///etc/passwd", "docs.rs", "https://a:b@docs.rs/"] {
         assert_eq!(bench.call("fetch_url", json!({"url": wrong})).0.outcome, CallOutcome::Failed, "{wrong}");

@@ -21,6 +21,8 @@ pub enum Grant {
     ReadBelow(PathBuf),
     /// Pages of one host.
     Fetch(String),
+    /// Connections of commands to these entries of the list of hosts.
+    Network(Vec<String>),
     /// One tool of one server, with any arguments.
     ServerTool { server: String, tool: String },
 }
@@ -67,11 +69,23 @@ impl Grant {
             (Grant::WriteInside, Access::Write { place: AccessLocation::Inside, .. }) => true,
             (Grant::ReadBelow(dir), Access::Read { path, .. }) => path.starts_with(dir),
             (Grant::Fetch(granted), Access::Fetch { host }) => granted == host,
+            (Grant::Network(granted), Access::Network { host }) => granted.contains(host),
             (
                 Grant::ServerTool { server, tool },
                 Access::ServerTool { server: wanted, tool: called, changed: false, .. },
             ) => server == wanted && tool == called,
             _ => false,
+        }
+    }
+
+    /// One grant that covers what both cover; only two grants of hosts can be one.
+    pub(super) fn joined(self, other: Grant) -> Option<Grant> {
+        match (self, other) {
+            (Grant::Network(mut hosts), Grant::Network(more)) => {
+                hosts.extend(more);
+                Some(Grant::Network(hosts))
+            }
+            _ => None,
         }
     }
 
@@ -86,6 +100,7 @@ impl Grant {
             Grant::WriteInside => "changing files in the workspace".into(),
             Grant::ReadBelow(dir) => format!("reading {}", dir.display()),
             Grant::Fetch(host) => format!("pages from {host}"),
+            Grant::Network(hosts) => format!("commands connecting to {}", hosts.join(" and ")),
             Grant::ServerTool { server, tool } => format!("mcp({server}.{tool}), with any arguments"),
         }
     }

@@ -15,6 +15,31 @@ fn a_grant_covers_what_it_says_and_no_more() {
 }
 
 #[test]
+fn an_always_for_hosts_covers_exactly_these_hosts_until_the_session_ends() {
+    let network = |host: &str| Access::Network { host: host.into() };
+    let confined = || Access::Run { command: "npm ci".into(), cwd: "/w".into(), confined: true };
+    let decide = |policy: &Policy, reach: Vec<Access>| policy.decide(&CallId::new("c"), "run_command", reach);
+    let mut policy = policy(Mode::Ask, &[]);
+    let both = || vec![confined(), network("npm.example"), network("localhost:4873")];
+    let Decision::Ask(question) = decide(&policy, both()) else { panic!("asks") };
+    let always = question.always.unwrap();
+    assert_eq!(always.describe(), "commands connecting to npm.example and localhost:4873");
+    policy.remember(always);
+    for reach in [both(), vec![confined(), network("npm.example")]] {
+        assert!(matches!(decide(&policy, reach), Decision::Allow(_)));
+    }
+    for host in ["npm.example:8443", "x.npm.example", "*", "localhost:80"] {
+        assert!(matches!(decide(&policy, vec![confined(), network(host)]), Decision::Ask(_)), "{host}");
+    }
+    assert_eq!(answer(&policy, "fetch_url", Access::Fetch { host: "npm.example".into() }), "ask");
+    // A command that would ask for itself, too, has no answer that covers both.
+    let Decision::Ask(question) = decide(&policy, vec![run("make"), network("a.example")]) else {
+        panic!("asks")
+    };
+    assert_eq!(question.always, None);
+}
+
+#[test]
 fn what_a_permit_covers_is_what_was_decided() {
     let policy = policy(Mode::Read, &[]);
     let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "read_file", vec![read("/w/a")]) else {

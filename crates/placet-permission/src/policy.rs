@@ -194,8 +194,12 @@ impl Policy {
                     let asking = asking.get_or_insert_default();
                     asking.add(reason);
                     asking.needs_care |= is_protected_write(one, &self.protected);
-                    // With two reasons to ask, one remembered answer could not cover both.
-                    asking.always = always.filter(|_| first);
+                    // With two reasons to ask, one remembered answer covers both only where both are hosts.
+                    asking.always = match (asking.always.take(), always) {
+                        (None, always) => always.filter(|_| first),
+                        (Some(known), Some(more)) => known.joined(more),
+                        (Some(_), None) => None,
+                    };
                     if first {
                         asking.flag = flag;
                     }
@@ -456,7 +460,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         Access::Network { .. } if mode == Mode::Unrestricted => allow,
         Access::Network { host } => AccessVerdict::Ask {
             reason: network_reason(host),
-            always: None,
+            always: Some(Grant::Network(vec![host.clone()])),
             flag: Some(format!("--allow 'network({host})'")),
         },
         Access::Fetch { .. } if mode == Mode::Unrestricted => allow,

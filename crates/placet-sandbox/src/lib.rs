@@ -45,9 +45,13 @@ pub const START: placet_process::SandboxStart = placet_process::SandboxStart { c
 
 pub use environment::withheld_secrets;
 pub use network::{
-    HostRule, HostRuleError, MOST_SHARED_NAMES, NetworkControl, NetworkEvent, NetworkEventKind, NetworkRecord,
+    HostRule, HostRuleError, MOST_SHARED_NAMES, NetworkControl, NetworkEvent, NetworkEventKind,
+    NetworkRecord, names_private_host,
 };
 pub use probe::{probe, probe_again, recorded_probe};
 pub use probe_result::SandboxProbe;
-pub use spec::{OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec, SandboxSpecError};
+pub use spec::{
+    FileCopy, NameService, OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec,
+    SandboxSpecError,
+};
 pub use terminal_spec::{TerminalModes, TerminalSize, TerminalSpec};

@@ -3,7 +3,8 @@
 use super::path_serde;
 use super::terminal_spec::TerminalSpec;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The mechanism of the sandbox. The caller takes it from [`Probe`](super::SandboxProbe); the helper never weakens it.
@@ -21,6 +22,9 @@ pub enum SandboxBackend {
     None,
 }
 
+/// Short, because a socket in it may have a path of 107 bytes at most.
+pub(crate) const TMP: &str = "/tmp";
+
 /// One command's view. Paths are absolute and canonical: a symbolic link in a path is not followed for the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxSpec {
@@ -31,6 +35,9 @@ pub struct SandboxSpec {
     /// masked as well, unless the command could not run without it (its directory, `/usr` and the like).
     #[serde(with = "path_serde::list")]
     pub masked: Vec<PathBuf>,
+    /// Shown in place of files of the host, read-only. A file that is not there for the command stays so.
+    #[serde(default)]
+    pub copies: Vec<FileCopy>,
     /// Bound through from the host, for reads and writes: passthrough directories and scratch. Missing ones are
     /// skipped.
     #[serde(with = "path_serde::list")]
@@ -41,17 +48,16 @@ pub struct SandboxSpec {
     #[serde(with = "path_serde")]
     pub cwd: PathBuf,
     pub network: SandboxNetwork,
-    /// A socket that does not exist yet, in a directory that only this user can use: with
-    /// [`SandboxNetwork::Hosts`] (also with an empty list) a [`NetworkControl`](super::NetworkControl) connects there
-    /// while the command runs. The directory is masked inside.
-    #[serde(default, with = "path_serde::maybe")]
-    pub network_control: Option<PathBuf>,
+    /// How the names of [`SandboxNetwork::Hosts`] are answered.
+    #[serde(default)]
+    pub names: NameService,
     /// The supervisor of a background command whose `localhost` this command shares; neither has access to hosts. If
     /// the background command has ended, this command gets a `localhost` of its own.
     #[serde(default)]
     pub beside: Option<u32>,
     pub limits: ResourceLimits,
-    /// Passed to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
+    /// The directory for temporary files: writable, passed to the command as `PLACET_SCRATCH`, and what `/tmp` and `TMPDIR`
+    /// are where [`SandboxSpec::session_tmp`] says so. Elsewhere `TMPDIR` names the directory itself.
     #[serde(with = "path_serde::maybe")]
     pub scratch: Option<PathBuf>,
     /// Environment variables that are passed although they look like keys. `*` matches any text.
@@ -62,6 +68,14 @@ pub struct SandboxSpec {
     /// The command gets a terminal of its own inside the view. Only [`SandboxBackend::Overlay`] has one.
     #[serde(default)]
     pub terminal: Option<TerminalSpec>,
+}
+
+/// A file that a command sees with another content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCopy {
+    #[serde(with = "path_serde")]
+    pub path: PathBuf,
+    pub text: String,
 }
 
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
@@ -79,6 +93,22 @@ pub struct OverlaySpec {
     pub work: PathBuf,
 }
 
+/// How the names of a network by name are answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameService {
+    /// A socket that does not exist yet, in a directory that only this user can use: a
+    /// [`NetworkControl`](super::NetworkControl) connects there while the command runs. The directory is masked inside.
+    #[serde(default, with = "path_serde::maybe")]
+    pub control: Option<PathBuf>,
+    /// Hosts, as `name` or `name:port`, that may have an address of a private network. They need an entry in the list of
+    /// hosts like all others.
+    #[serde(default)]
+    pub private_hosts: Vec<String>,
+    /// Where the command asks for names; absent: at 127.0.0.1. The supervisor sets it.
+    #[serde(default)]
+    pub server: Option<Ipv4Addr>,
+}
+
 /// The network access of a command. It always has a `localhost` of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,7 +116,8 @@ pub enum SandboxNetwork {
     #[default]
     Off,
     /// By name, only to these: `host` (ports 443 and 80), `*.host`, `host:port`, as [`HostRule`](super::HostRule)
-    /// reads them. Private addresses are refused even then; `localhost:port` is a port of the host.
+    /// reads them. Private addresses are refused unless [`NameService::private_hosts`] names the host; `localhost:port`
+    /// is a port of the host. An empty list allows nothing and records which names were asked for.
     Hosts(Vec<String>),
     /// The host's own network, its `localhost` included.
     Open,
@@ -104,6 +135,17 @@ pub struct ResourceLimits {
     pub cpu_seconds: Option<u64>,
     /// Bytes of the largest file.
     pub file_size: Option<u64>,
+}
+
+impl SandboxNetwork {
+    /// True if no host can be reached.
+    pub fn has_no_hosts(&self) -> bool {
+        match self {
+            SandboxNetwork::Off => true,
+            SandboxNetwork::Hosts(hosts) => hosts.is_empty(),
+            SandboxNetwork::Open => false,
+        }
+    }
 }
 
 impl OverlaySpec {
@@ -124,6 +166,19 @@ pub enum SandboxSpecError {
 }
 
 impl SandboxSpec {
+    /// The directory that is `/tmp` of this command and of the others of its session. `None` where something else is
+    /// shown below `/tmp`: the places of mounts would be in the hands of earlier commands, who could rename them or make
+    /// them links; `/tmp` is then new and empty for each command.
+    pub(crate) fn session_tmp(&self) -> Option<&Path> {
+        let tmp = Path::new(TMP);
+        let overlays = self.overlays.iter().map(|overlay| &overlay.target);
+        let mut shown =
+            overlays.chain(&self.writable).chain(&self.readable).chain(&self.scratch).chain([&self.cwd]);
+        let is_free = !shown.any(|path| path.starts_with(tmp))
+            && std::fs::symlink_metadata(tmp).is_ok_and(|known| known.is_dir());
+        self.scratch.as_deref().filter(|_| is_free && self.backend == SandboxBackend::Overlay)
+    }
+
     /// In the form that [`process::Command::sandbox`](placet_process::ShellCommand) takes.
     pub fn to_words(&self) -> Vec<u8> {
         // Only a map with keys that are not text or a failing writer could fail here, and neither exists.
@@ -139,6 +194,36 @@ impl SandboxSpec {
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn the_session_has_a_tmp_of_its_own_unless_something_else_is_shown_there() {
+        let path = |text: &str| vec![PathBuf::from(text)];
+        let spec = || SandboxSpec {
+            scratch: Some("/home/me/.cache/placet/scratch/s".into()),
+            cwd: "/home/me/work".into(),
+            ..SandboxSpec::default()
+        };
+        let overlay = |target: &str| OverlaySpec {
+            target: target.into(),
+            lowers: Vec::new(),
+            upper: "/u".into(),
+            work: "/w".into(),
+        };
+        assert_eq!(spec().session_tmp(), spec().scratch.as_deref());
+        let homes = SandboxSpec { overlays: vec![overlay("/home/me"), overlay("/tmpfs")], ..spec() };
+        assert_eq!(homes.session_tmp(), spec().scratch.as_deref());
+        for shown in [
+            SandboxSpec { overlays: vec![overlay("/home/me"), overlay("/tmp/work")], ..spec() },
+            SandboxSpec { writable: path("/tmp/build"), ..spec() },
+            SandboxSpec { readable: path("/tmp/bin"), ..spec() },
+            SandboxSpec { cwd: "/tmp".into(), ..spec() },
+            SandboxSpec { scratch: Some("/tmp/s".into()), ..spec() },
+            SandboxSpec { scratch: None, ..spec() },
+            SandboxSpec { backend: SandboxBackend::Landlock, ..spec() },
+        ] {
+            assert_eq!(shown.session_tmp(), None, "{shown:?}");
+        }
+    }
 
     #[test]
     fn a_spec_survives_its_journey_with_any_path() {

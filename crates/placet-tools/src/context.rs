@@ -1,14 +1,18 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::{JobRegistry, ServerPool, ServerRequestHost, StopStageCell, ToolError, ToolOutput, WebPages};
+use super::{
+    JobRegistry, SaidHints, ServerPool, ServerRequestHost, StopStageCell, ToolError, ToolOutput, WebPages,
+};
 use placet_checks::ProjectChecks;
 use placet_permission::{ModeCell, WritePolicy};
 use placet_process::SupervisorReserve;
-use placet_sandbox::{self as sandbox, SandboxBackend};
+use placet_sandbox::{self as sandbox, FileCopy, SandboxBackend};
 use placet_session::guidance::Guidance;
 use placet_session::session::Scratchpads;
 use placet_session::storage::StoreMounts;
 use placet_text::conversation::CallOutcome;
+use placet_text::text::regular_file;
+use placet_text::text::secret::without_secrets;
 use placet_workspace::{ReadLedger, WalkBudget, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
@@ -164,6 +168,8 @@ pub struct CommandSandbox {
     pub home: Option<PathBuf>,
     /// Files and directories that no command sees, in addition to what rules hide.
     pub masked: Vec<PathBuf>,
+    /// Files that commands see without their secrets, where they are below the home directory.
+    pub mixed: Vec<MixedSettings>,
     /// Directories that commands write without the view.
     pub writable: Vec<PathBuf>,
     /// Directories and files that commands see wherever they are, read-only.
@@ -172,8 +178,53 @@ pub struct CommandSandbox {
     pub keep_env: Vec<String>,
     /// Whether this conversation already reported the variables that its commands do not get.
     pub withheld: WithheldReport,
+    /// Which hints this conversation already got.
+    pub hints: SaidHints,
     /// Hosts that every command may access.
     pub hosts: Vec<String>,
+    /// Hosts of a private network that commands may access if they are allowed, as `name` or `name:port`.
+    pub private_hosts: Vec<String>,
+}
+
+impl CommandSandbox {
+    /// The files that are hidden where no copy can be shown.
+    pub(super) fn mixed_paths(&self) -> Vec<PathBuf> {
+        self.mixed.iter().filter(|file| file.is_credential_file).map(|file| file.path.clone()).collect()
+    }
+
+    /// The files that commands see without their secrets, and those that stay hidden because they cannot be read with
+    /// certainty. Read for each command: the person may log in or out at any time.
+    pub(super) fn copies(&self) -> (Vec<FileCopy>, Vec<PathBuf>, Vec<String>) {
+        let (mut copies, mut hidden, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        let Some(home) = &self.home else { return (copies, self.mixed_paths(), missing) };
+        for MixedSettings { path, is_credential_file } in &self.mixed {
+            // The file itself is covered, where the path is a link.
+            let Ok(real) = std::fs::canonicalize(path) else { continue };
+            let text = regular_file::read_to_string(&real, regular_file::SETTINGS).ok();
+            match text.and_then(|text| without_secrets(path, home, &text)) {
+                // The person may log in while the command runs; where programs put logins, it sees what was there before.
+                Some(copy) if copy.missing.is_empty() && !is_credential_file => {}
+                Some(copy) => {
+                    let name = path.strip_prefix(home).unwrap_or(path).display();
+                    if !copy.missing.is_empty() {
+                        missing.push(format!("~/{name} ({})", copy.missing.join(", ")));
+                    }
+                    copies.push(FileCopy { path: real, text: copy.text });
+                }
+                None if *is_credential_file => hidden.push(path.clone()),
+                None => {}
+            }
+        }
+        (copies, hidden, missing)
+    }
+}
+
+/// A file that commands see without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MixedSettings {
+    pub path: PathBuf,
+    /// Programs keep logins there. Other files are replaced only where they have a secret, because commands may write them.
+    pub is_credential_file: bool,
 }
 
 /// The report of variables that are withheld from commands; each conversation reports them once.

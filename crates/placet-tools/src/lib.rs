@@ -37,6 +37,7 @@ mod web;
 pub use arguments::ToolSchema;
 pub use command::check_board::{CheckBoard, CheckStart};
 pub use command::check_run::{CheckRunError, CheckRunRequest, CheckedState, run_check};
+pub use command::command_hint::SaidHints;
 pub use command::git_runner::SandboxedGit;
 pub use command::jobs::{ForegroundCall, Job, JobRegistry, JobSummary};
 pub use command::network_summary::NetworkSummary;
@@ -46,8 +47,8 @@ pub use command::sandboxed::{ProgramCommand, run_confined, with_end, withheld_li
 pub use command::terminal::{TerminalRun, prepare_in_terminal};
 pub use command_to_approve::CommandToApprove;
 pub use context::{
-    AskUser, BackgroundCheck, CommandSandbox, CommandSettings, OutputInspector, ProgressSink, ReadScope,
-    RunContext, SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply,
+    AskUser, BackgroundCheck, CommandSandbox, CommandSettings, MixedSettings, OutputInspector, ProgressSink,
+    ReadScope, RunContext, SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply,
     WithheldReport,
 };
 pub use error::{CallFailure, ToolError};

@@ -13,7 +13,7 @@ use crate::config::BackendSetting;
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
 use crate::text::regular_file;
-use crate::tools::{CommandSandbox, SandboxedGit, WithheldReport};
+use crate::tools::{CommandSandbox, MixedSettings, SaidHints, SandboxedGit, WithheldReport};
 use crate::workspace::{
     DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
     ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
@@ -332,8 +332,16 @@ impl App {
         };
         let home = self.workspace.home().and_then(|home| std::fs::canonicalize(home).ok());
         let mut masked: Vec<PathBuf> = settings.mask.iter().map(|text| self.expanded(text)).collect();
-        masked
-            .extend(self.credential_files(home.as_deref()).into_iter().filter(|file| !access.unmasks(file)));
+        let mixed = home.as_deref().map_or_else(Vec::new, |home| self.mixed_files(home, access));
+        let mut credentials = self.credential_files(home.as_deref());
+        credentials.retain(|file| !access.unmasks(file));
+        let is_credential_file = |file: &PathBuf| credentials.contains(file);
+        let mixed: Vec<MixedSettings> = mixed
+            .into_iter()
+            .map(|path| MixedSettings { is_credential_file: is_credential_file(&path), path })
+            .collect();
+        let is_hidden = |file: &PathBuf| !mixed.iter().any(|copied| copied.path == *file);
+        masked.extend(credentials.into_iter().filter(is_hidden));
         masked.extend([self.paths.keys_file(), self.paths.state.clone()]);
         masked.extend(settings_masks(&self.paths.config));
         let (view, sweep, supervisor) = (view.clone(), self.sweep(), self.request.supervisor());
@@ -355,12 +363,15 @@ impl App {
             }),
             home,
             masked,
+            mixed,
             writable: settings.passthrough.iter().map(|text| self.cwd().join(text)).collect(),
             readable: access.readable.clone(),
             limits,
             keep_env: settings.keep_env.iter().map(String::from).chain(access.variables.clone()).collect(),
             withheld: WithheldReport::default(),
+            hints: SaidHints::default(),
             hosts: settings.hosts.to_vec(),
+            private_hosts: self.config.settings().network.private_hosts.to_vec(),
         }
     }
 
@@ -373,6 +384,18 @@ impl App {
         let mut files = crate::text::secret::credential_files(home, &|name| std::env::var_os(name));
         files.retain(|file| !roots.iter().any(|root| root.starts_with(file)) && !kept.contains(file));
         files
+    }
+
+    /// Files that commands see without their secrets. A file that the person shows or hides whole is not among them.
+    fn mixed_files(&self, home: &Path, access: &ProgramAccess) -> Vec<PathBuf> {
+        let settings = &self.config.settings().sandbox;
+        let own: Vec<PathBuf> =
+            settings.keep_files.iter().chain(settings.mask.iter()).map(|text| self.expanded(text)).collect();
+        let roots = self.workspace.roots();
+        let is_ours = |file: &PathBuf| {
+            !own.contains(file) && !access.unmasks(file) && !roots.iter().any(|root| file.starts_with(root))
+        };
+        crate::text::secret::mixed_files(home).filter(is_ours).collect()
     }
 
     fn sweep(&self) -> JournalCleanup {

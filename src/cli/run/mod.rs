@@ -5,7 +5,6 @@ mod early;
 mod execute;
 mod file_keys;
 mod gateways;
-mod git_dirs;
 mod home_left;
 mod outcome;
 mod plan;
@@ -67,7 +66,6 @@ fn run_in(
     options: &mut Options,
     (runtime, mut early): (&mut Option<Runtime>, EarlyStart),
 ) -> Result<u8, CliError> {
-    options.add_dir.extend(git_dirs::outside(&start::working_directory(options)?));
     let options = &*options;
     let app = start::app(options)?;
     if args.list {

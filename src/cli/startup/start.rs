@@ -1,6 +1,6 @@
 //! What every subcommand begins with: the settings, the application, the runtime.
 
-use super::log_file;
+use super::{git_dirs, log_file};
 use crate::app::{self, App, IncludeProject};
 use crate::cli::command_line::options::Options;
 use crate::cli::report::{CliError, warn};
@@ -77,9 +77,10 @@ pub(in crate::cli) fn load(options: &Options, started: StartedFor) -> Result<Loa
     print_problems(&config.problems);
     let told = config.problems.len();
     let untrusted = (!config.untrusted.is_empty()).then_some((untrusted, trust));
+    let git_dir = git_dirs::outside(&cwd).filter(|dir| !options.add_dir.contains(dir));
     let request = app::LaunchOptions {
+        add_dirs: options.add_dir.iter().cloned().chain(git_dir).collect(),
         cwd,
-        add_dirs: options.add_dir.clone(),
         record: options.recording.record.clone(),
         replay: options.recording.replay.clone(),
         supervisor: None,

@@ -43,6 +43,10 @@ settings_table! {
         /// Hosts that receive the key over unencrypted `http://`: `gpu.lan`, `10.0.0.7:8080`.
         "network.plain_http_hosts" => plain_http_hosts: SettingTexts = [];
 
+        /// Hosts of a private network that commands and `fetch_url` may use if they are allowed: `npm.corp`,
+        /// `wiki.corp:8443`; for `fetch_url` also `localhost:8080`.
+        "network.private_hosts" => private_hosts: SettingTexts = [];
+
         /// A file of certificates (PEM) to trust in addition to the system's certificates, such as a company's own.
         "network.ca_file" => ca_file: Option<String>;
 

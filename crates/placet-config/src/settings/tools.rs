@@ -27,9 +27,6 @@ settings_table! {
         /// Results longer than this are stored in a scratchpad, and the model gets a preview.
         "tools.inline_bytes" => inline_bytes: usize = 30000;
 
-        /// Hosts of this machine or of a private network whose pages `fetch_url` may get: `wiki.corp`, `localhost:8080`.
-        "tools.private_hosts" => private_hosts: SettingTexts = [];
-
         /// deepagents: `/x` means `x` below the working directory, and paths outside of it cannot be used.
         "dialects.deepagents.virtual_paths" => deepagents_virtual_paths: bool = true;
 

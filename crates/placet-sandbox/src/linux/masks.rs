@@ -4,7 +4,7 @@
 //! a mode does not forbid opening. For root the file is therefore a device on a file system without devices, which
 //! nobody can open.
 
-use super::super::spec::SandboxSpec;
+use super::super::spec::{FileCopy, SandboxSpec};
 use super::init::{SandboxSetupError, at};
 use super::mounts::{DetachedMount, OverlayLayers, TAME, place};
 use super::scratch_tmpfs::ScratchTmpfs;
@@ -58,6 +58,24 @@ pub(super) fn cover(
         at(cover_one(spec, blank, path), || format!("mask `{}`", path.display()))?;
     }
     Ok(())
+}
+
+/// Shows the copy in place of its file. Whatever else a command made of the place is masked like any credential file.
+pub(super) fn show_copy(
+    spec: &SandboxSpec,
+    (ground, blank): (&ScratchTmpfs, &MaskSources),
+    copy: &FileCopy,
+    number: usize,
+) -> io::Result<()> {
+    let is_file = |target: &OwnedFd| {
+        fstat(target).is_ok_and(|known| FileType::from_raw_mode(known.st_mode) == FileType::RegularFile)
+    };
+    let Some(target) = place(&copy.path, OFlags::NOFOLLOW).ok().filter(is_file) else {
+        return cover_one(spec, blank, &copy.path);
+    };
+    let file = ground.file(&format!("copy-{number}"), copy.text.as_bytes())?;
+    let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    DetachedMount::again(&file)?.attach_at(&target, still)
 }
 
 /// False if no layer has anything at `path`. Most masked paths do not exist, and the layers answer in a fraction of the

@@ -6,7 +6,7 @@
 //! 3. Places that are full of other people's sockets get fresh, empty file systems.
 //! 4. The mounts from step 1 are attached to their paths, and the masks are mounted over all of it.
 
-use super::super::spec::{OverlaySpec, SandboxNetwork, SandboxSpec};
+use super::super::spec::{OverlaySpec, SandboxNetwork, SandboxSpec, TMP};
 use super::init::{SandboxSetupError, at};
 use super::masks::MaskSources;
 use super::mounts::{DetachedMount, OverlayLayers, TAME, by_number, place};
@@ -20,12 +20,13 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, mount_change,
 };
 use std::ffi::OsString;
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Fresh and empty in every view. Host sockets are there, and a read-only mount does not stop `connect`.
-const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
+const FRESH: [&str; 4] = [TMP, "/var/tmp", "/run", "/var/run"];
 
 pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
@@ -51,6 +52,12 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     }
     let devices = devices::take()?;
     let resolver = resolver();
+    // The resolver's file would be written through what an earlier command left there.
+    let own_tmp = spec.session_tmp().filter(|_| !resolver.iter().any(|(path, _)| path.starts_with(TMP)));
+    let mut own_tmp = match own_tmp.map(DetachedMount::copy).transpose()?.flatten() {
+        Some(copy) => Some(copy.with_attributes(TAME)?),
+        None => None,
+    };
 
     let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
     at(raw::set_mount(CWD, c"/", MountDepth::All, still), || "make the rest read-only".into())?;
@@ -59,6 +66,10 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let blank = MaskSources::new(&ground)?;
     for dir in FRESH {
         if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
+            if let Some(own) = own_tmp.take_if(|_| dir == TMP) {
+                own.attach(Path::new(dir))?;
+                continue;
+            }
             let mode = if dir.ends_with("tmp") { 0o1777 } else { 0o755 };
             ground.part(&dir.replace('/', "-"), mode, TAME)?.attach(Path::new(dir))?;
         }
@@ -87,8 +98,13 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
         }
     }
     if let SandboxNetwork::Hosts(_) = spec.network {
-        at(cover_resolver(&ground), || "mount over `/etc/resolv.conf`".into())?;
+        at(cover_resolver(&ground, spec.names.server), || "mount over `/etc/resolv.conf`".into())?;
         at(cover_hosts(&ground), || "mount over `/etc/hosts`".into())?;
+    }
+    for (number, copy) in spec.copies.iter().enumerate() {
+        at(masks::show_copy(spec, (&ground, &blank), copy, number), || {
+            format!("replace `{}`", copy.path.display())
+        })?;
     }
     masks::cover(spec, &blank, &layers)
 }
@@ -97,8 +113,8 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
 ///
 /// The other ways of `/etc/nsswitch.conf` (nscd, systemd-resolved, mDNS) need sockets below `/run`, which is empty, and
 /// then the stub is asked. Without any `/etc/resolv.conf` resolvers ask 127.0.0.1, where the stub is.
-fn cover_resolver(ground: &ScratchTmpfs) -> std::io::Result<()> {
-    let mut text = String::from("nameserver 127.0.0.1\n");
+fn cover_resolver(ground: &ScratchTmpfs, server: Option<Ipv4Addr>) -> std::io::Result<()> {
+    let mut text = format!("nameserver {}\n", server.unwrap_or(Ipv4Addr::LOCALHOST));
     // `search .` means no other domain: without it, glibc takes the domain of the machine's name, if it has one, and asks
     // for each refused name again in this domain.
     if rustix::system::uname().nodename().to_bytes().contains(&b'.') {

@@ -55,7 +55,9 @@ fn confine_as(
 ) -> Result<ConfinedProcess, ConfineError> {
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
-    let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
+    let joins = spec.backend == SandboxBackend::Overlay
+        && spec.network.has_no_hosts()
+        && spec.names.control.is_none();
     let beside = match spec.beside.filter(|_| joins).map(join_network).transpose() {
         Ok(joined) => joined == Some(true),
         Err(e) => {
@@ -64,8 +66,14 @@ fn confine_as(
             return Err(io::Error::other(why).into());
         }
     };
+    let mut own_sockets = None;
     if !beside {
         spec.beside = None;
+    } else if spec.network != SandboxNetwork::Off {
+        // This process has all rights in the network that it joined; the child would have none.
+        let (server, sockets) = network_setup::beside()?;
+        spec.names.server = Some(server);
+        own_sockets = Some(sockets);
     }
     if spec.terminal.is_some() && spec.backend != SandboxBackend::Overlay {
         return Err(io::Error::other(
@@ -85,7 +93,7 @@ fn confine_as(
     };
     let hosts = network_setup::sockets_of(&spec)?;
     // The other end of the socket is for the person only.
-    spec.masked.extend(spec.network_control.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
+    spec.masked.extend(spec.names.control.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
     // A child in other namespaces is ended here.
     let first = match first.filter(|first| first.flags == flags) {
         Some(first) => first,
@@ -95,7 +103,8 @@ fn confine_as(
     if hosts.is_some() {
         raise_open_files();
     }
-    let control = spec.network_control.clone();
+    let control = spec.names.control.clone();
+    let private_hosts = spec.names.private_hosts.clone();
     let order = ChildOrder { spec, line: asked.line, variables: asked.variables, stdin: asked.stdin };
     line.set_write_timeout(Some(READY_WITHIN))?;
     match order.send(&line) {
@@ -105,8 +114,9 @@ fn confine_as(
     }
     let passed = handshake(&mut line)?;
     // The child was forked before, and so this may start a thread.
+    let sockets = own_sockets.unwrap_or(passed.sockets);
     let serve = |(rules, plan): HostNetwork| {
-        network::serve(rules, &plan, passed.sockets, (process.pid, control.as_deref()))
+        network::serve((rules, private_hosts), &plan, sockets, (process.pid, control.as_deref()))
     };
     let report: Option<SandboxReport> = hosts.map(serve).transpose()?;
     process.is_unused = false;
@@ -186,7 +196,7 @@ fn namespaces(spec: &SandboxSpec) -> i32 {
     let network = match spec.network {
         SandboxNetwork::Open => 0,
         // The command is already in the network of another command.
-        SandboxNetwork::Off if spec.beside.is_some() => 0,
+        _ if spec.beside.is_some() => 0,
         _ => libc::CLONE_NEWNET,
     };
     SEPARATE | network

@@ -26,7 +26,7 @@ pub(super) fn sockets_of(spec: &SandboxSpec) -> io::Result<Option<(Vec<HostRule>
     }
     let rules = hosts.iter().map(|host| HostRule::parse(host)).collect::<Result<Vec<_>, _>>();
     let rules = rules.map_err(io::Error::other)?;
-    let later = match spec.network_control {
+    let later = match spec.names.control {
         Some(_) => LaterRules::Possible,
         None => LaterRules::None,
     };
@@ -40,19 +40,30 @@ pub(super) fn prepare(plan: &SocketPlan, line: &UnixStream) -> io::Result<()> {
     let usual = getrlimit(Resource::Nofile);
     // For these sockets only. Without the right to more, there are fewer shared sockets.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: usual.maximum, maximum: usual.maximum });
-    let passed = open(plan).and_then(|sockets| pass(line, &sockets));
+    let passed = open(Ipv4Addr::LOCALHOST, plan).and_then(|sockets| pass(line, &sockets));
     setrlimit(Resource::Nofile, usual)?;
     passed
 }
 
+/// The sockets of a command without hosts in the network of another command, whose own name server has 127.0.0.1. Called
+/// by a process that has joined that network. The address is that of no other command: it contains the process id.
+pub(super) fn beside() -> io::Result<(Ipv4Addr, Vec<OwnedFd>)> {
+    // Process ids have at most 22 bits, and addresses below 127.64.0.0 are left to programs.
+    let [_, high, middle, low] = std::process::id().to_be_bytes();
+    let address = Ipv4Addr::new(127, 64 | (high & 0x3f), middle, low);
+    let none = SocketPlan { localhost: Vec::new(), own: 0, shared: 0 };
+    Ok((address, open(address, &none)?))
+}
+
 /// In the order in which `network::serve` takes them.
-fn open(plan: &SocketPlan) -> io::Result<Vec<OwnedFd>> {
+fn open(server: Ipv4Addr, plan: &SocketPlan) -> io::Result<Vec<OwnedFd>> {
     let udp = socket(SocketType::DGRAM)?;
-    bind(&udp, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 53))?;
+    bind(&udp, &SocketAddrV4::new(server, 53))?;
     let mut sockets = vec![udp];
-    for port in std::iter::once(&53).chain(&plan.localhost) {
+    let localhost = plan.localhost.iter().map(|port| (Ipv4Addr::LOCALHOST, *port));
+    for (address, port) in std::iter::once((server, 53)).chain(localhost) {
         let listener = socket(SocketType::STREAM)?;
-        bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, *port))?;
+        bind(&listener, &SocketAddrV4::new(address, port))?;
         listen(&listener, 128)?;
         sockets.push(listener);
     }

@@ -146,6 +146,20 @@ fn is_number(label: &str) -> bool {
         || hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// True if `private_hosts` has the name of `entry`, without a port or with the port of `entry`. An entry without a port has
+/// any of them.
+pub fn names_private_host(private_hosts: &[String], entry: &str) -> bool {
+    let parts = |text: &str| {
+        let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
+        (normal_name(name), port.map(String::from))
+    };
+    let (name, port) = parts(entry);
+    let is_same = |(known, of): (String, Option<String>)| {
+        known == name && (of.is_none() || port.is_none() || of == port)
+    };
+    private_hosts.iter().map(|host| parts(host.trim())).any(is_same)
+}
+
 /// In lower case, without the final dot.
 pub(super) fn normal_name(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
@@ -159,6 +173,23 @@ pub(super) fn is_localhost(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_private_host_is_named_with_or_without_a_port() {
+        let hosts = ["npm.corp".to_string(), "Wiki.corp.:8443".into()];
+        for (entry, is_private) in [
+            ("npm.corp", true),
+            ("NPM.corp:4873", true),
+            ("wiki.corp:8443", true),
+            ("wiki.corp", true),
+            ("wiki.corp:80", false),
+            ("x.npm.corp", false),
+            ("*.corp", false),
+            ("*", false),
+        ] {
+            assert_eq!(names_private_host(&hosts, entry), is_private, "{entry}");
+        }
+    }
 
     #[test]
     fn an_entry_names_hosts_and_ports() {

@@ -45,7 +45,7 @@ mod upstream;
 mod upstream_error;
 
 pub use control::NetworkControl;
-pub use host_rule::{HostRule, HostRuleError, MOST_SHARED_NAMES};
+pub use host_rule::{HostRule, HostRuleError, MOST_SHARED_NAMES, names_private_host};
 pub use record::{NetworkEvent, NetworkEventKind, NetworkRecord};
 #[cfg(target_os = "linux")]
 pub(super) use serve::serve;

@@ -21,7 +21,7 @@ const MOST_LOOKUPS: usize = 16;
 /// Serves the sockets that the child made by `plan`, on a thread of its own until this process ends. The result
 /// reports what the command asked for. `first` is the first process inside.
 pub(crate) fn serve(
-    rules: Vec<HostRule>,
+    (rules, private_hosts): (Vec<HostRule>, Vec<String>),
     plan: &SocketPlan,
     sockets: Vec<OwnedFd>,
     (first, control): (ChildPid, Option<&Path>),
@@ -39,7 +39,7 @@ pub(crate) fn serve(
     }
     let own: Vec<OwnedFd> = sockets.by_ref().take(plan.own).collect();
     let table = NameTable::new(rules, (own, sockets.collect()), OWN_ADDRESS);
-    let state = Arc::new(NetworkState::new(table, UpstreamWays::REAL, Some(first)));
+    let state = Arc::new(NetworkState::new(table, UpstreamWays::real(private_hosts), Some(first)));
     let record = Arc::clone(&state.record);
     let control = control.map(control_server::listen).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()

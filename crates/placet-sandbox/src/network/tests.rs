@@ -66,6 +66,7 @@ const NOWHERE: UpstreamWays = UpstreamWays {
     look_up: |_, _| Box::pin(async { Err(io::Error::other("no such name")) }),
     is_public: |_| true,
     proxy: |_, _| None,
+    private_hosts: Vec::new(),
 };
 
 fn state(hosts: &[&str], ways: UpstreamWays) -> Arc<NetworkState> {
@@ -153,7 +154,7 @@ async fn private_addresses_are_refused_whatever_name_leads_to_them() {
     // A reset, which no program takes for an empty answer.
     let error = talk(at, b"hello").await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
-    let why = "it is in a private network, which commands may not use";
+    let why = "it is in a private network, and `network.private_hosts` does not name it";
     assert_eq!(reasons(&state), [(NetworkEventKind::Failed, why.into(), 1)]);
     let nobody = tokio::time::timeout(std::time::Duration::ZERO, forbidden.accept()).await;
     assert!(nobody.is_err(), "the forbidden server was reached");
@@ -185,6 +186,36 @@ async fn exactly_the_address_that_was_checked_is_used() {
     assert_eq!(ways.connect("rebinds.example", 443).await.unwrap_err().to_string().split(',').count(), 2);
     assert_eq!(ASKED.load(Ordering::Relaxed), 2);
     assert!(tokio::time::timeout(std::time::Duration::ZERO, bad.accept()).await.is_err());
+}
+
+/// Each address that a name may have, and whether a command that is allowed this host may connect there.
+#[test]
+fn a_private_host_may_be_in_a_private_network_and_nowhere_else_that_is_not_public() {
+    let private_hosts = vec!["npm.corp:4873".into()];
+    let ways = UpstreamWays { is_public: is_public_address, private_hosts, ..NOWHERE };
+    for (address, port, is_open) in [
+        ("10.1.2.3", 4873, true),
+        ("192.168.7.7", 4873, true),
+        ("fd00::7", 4873, true),
+        ("198.18.9.9", 4873, true),
+        ("9.9.9.9", 80, true),
+        ("10.1.2.3", 80, false),
+        ("127.0.0.1", 4873, false),
+        ("127.9.9.9", 4873, false),
+        ("::1", 4873, false),
+        ("::ffff:127.0.0.1", 4873, false),
+        ("0.0.0.0", 4873, false),
+        ("169.254.169.254", 4873, false),
+        ("fe80::1", 4873, false),
+        ("224.0.0.1", 4873, false),
+    ] {
+        assert_eq!(
+            ways.may_use("npm.corp", SocketAddr::new(address.parse().unwrap(), port)),
+            is_open,
+            "{address}:{port}"
+        );
+    }
+    assert!(!ways.may_use("other.corp", "10.1.2.3:4873".parse().unwrap()));
 }
 
 /// The message of a resolver for `name` and the type `kind`.

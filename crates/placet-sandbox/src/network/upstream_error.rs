@@ -12,7 +12,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) enum UpstreamError {
     #[error("its address could not be found{}", unusual_reason(.0))]
     NotFound(io::Error),
-    #[error("it is in a private network, which commands may not use")]
+    #[error("it is in a private network, and `network.private_hosts` does not name it")]
     Private,
     #[error("{0}")]
     Connect(#[from] io::Error),

@@ -7,12 +7,14 @@
 
 mod credential_files;
 mod credential_rows;
+mod mixed_file;
 mod table;
 mod table_rows;
 mod table_types;
 mod variable;
 
 pub use credential_files::credential_files;
+pub use mixed_file::{FileWithoutSecrets, mixed_files, without_secrets};
 pub use table::matches;
 pub use variable::{WithheldReason, judge_environment, why_withheld};
 

@@ -1,5 +1,6 @@
 //! A command in the view, and what happens to its effects when it has ended.
 
+use super::command_hint::SaidHints;
 use super::network_summary::NetworkSummary;
 use crate::{StopStage, StopStageCell, ToolError};
 use placet_permission::WritePolicy;
@@ -262,10 +263,18 @@ pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> Ef
 }
 
 /// Reports which hosts the command asked for in vain: a program's own message often names no host.
-pub(super) fn with_network(mut told: EffectsSummary, sandbox_report: Option<&str>) -> EffectsSummary {
+pub(super) fn with_network(
+    mut told: EffectsSummary,
+    sandbox_report: Option<&str>,
+    said: Option<&SaidHints>,
+) -> EffectsSummary {
     let summary = NetworkSummary::of(sandbox_report);
     told.for_model.push_str(&summary.for_model());
     told.for_person.push_str(&summary.for_person());
+    if let Some(host) = summary.first_refused.filter(|_| said.is_some_and(|said| said.is_first("network"))) {
+        told.for_person
+            .push_str(&format!(" · hint: `--allow 'network({host})'` or `sandbox.hosts` allows it"));
+    }
     told
 }
 

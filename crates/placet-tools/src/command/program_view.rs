@@ -29,6 +29,6 @@ pub(super) fn control_socket(spec: &mut SandboxSpec) -> Result<Option<TempDir>, 
             "free space there, or set TMPDIR to another directory",
         )
     })?;
-    spec.network_control = Some(dir.path().join(CONTROL));
+    spec.names.control = Some(dir.path().join(CONTROL));
     Ok(Some(dir))
 }

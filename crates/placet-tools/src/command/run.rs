@@ -4,6 +4,7 @@
 //! to be stopped or never started.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_network};
+use super::command_hint::EndedCommand;
 use super::jobs::{DetachedCommand, Job, JobState};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
@@ -18,7 +19,7 @@ use placet_permission::{Access, Permit};
 use placet_process::{
     BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand,
 };
-use placet_sandbox::HostRule;
+use placet_sandbox::{HostRule, names_private_host};
 use placet_session::session::ScratchpadEntry;
 use placet_text::conversation::{CallFact, CallId, CallOutcome, Part, ToolSpec};
 use placet_workspace::{ResolvedPath, WriteContext};
@@ -171,11 +172,16 @@ impl Plan for RunPlan {
             return Err(self.no_directory(env));
         }
         let usual = self.timeout == env.commands.timeout || self.pace == RunMode::Background;
+        let private = env.commands.confining.as_ref().map_or(&[][..], |confining| &confining.private_hosts);
+        let shown = |host: &String| match names_private_host(private, host) {
+            true => format!("{host} (in a private network)"),
+            false => host.clone(),
+        };
         let command = CommandToApprove {
             cwd: (self.cwd.path != env.workspace.cwd()).then(|| self.cwd.path.clone()),
             background: self.pace == RunMode::Background,
             limit: (!usual).then_some(self.timeout),
-            hosts: self.hosts.clone(),
+            hosts: self.hosts.iter().map(shown).collect(),
             line: self.line.clone(),
             stdin: self.stdin.clone().unwrap_or_default(),
         };
@@ -274,10 +280,11 @@ impl RunPlan {
                     Some(run) => {
                         let effects =
                             run.finish(&ctx.env.workspace, ending, (&ctx.cancel, &ctx.stop_stage)).await?;
-                        Some(with_network(effects, finished.sandbox_report.as_deref()))
+                        let said = commands.confining.as_deref().map(|confining| &confining.hints);
+                        Some(with_network(effects, finished.sandbox_report.as_deref(), said))
                     }
                 };
-                return Ok(self.report(finished, effects));
+                return Ok(self.report(finished, effects, &ctx.env));
             }
             let had_view = entered.is_some();
             match detached(&mut running, &mut entered, ctx).await {
@@ -296,6 +303,21 @@ impl RunPlan {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds why the command failed, where the view is the cause and its own message does not say so.
+    fn add_hints(&self, told: &mut EffectsSummary, (code, output): (Option<i32>, &str), env: &ToolContext) {
+        let Some((code, confining)) = code.filter(|code| *code != 0).zip(env.commands.confining.as_ref())
+        else {
+            return;
+        };
+        let missing = || confining.copies().2;
+        let roots = env.workspace.roots();
+        let ended = EndedCommand { line: &self.line, output, code, roots, missing: &missing };
+        for hint in ended.hints(&confining.hints) {
+            told.for_model.push_str(&format!("\n[hint: {hint}]"));
+            told.for_person.push_str(&format!(" · hint: {hint}"));
         }
     }
 
@@ -368,6 +390,7 @@ impl RunPlan {
                 Ok(self.report(
                     FinishedCommand { ending, output, elapsed, sandbox_report: None },
                     Some(EffectsSummary { for_model, for_person }),
+                    &ctx.env,
                 ))
             }
         }
@@ -408,18 +431,27 @@ impl RunPlan {
         }
     }
 
-    fn report(&self, finished: FinishedCommand, effects: Option<EffectsSummary>) -> ToolOutput {
+    fn report(
+        &self,
+        finished: FinishedCommand,
+        mut effects: Option<EffectsSummary>,
+        env: &ToolContext,
+    ) -> ToolOutput {
         let (outcome, how) = self.verdict(finished.ending);
         let FinishedCommand { output, ending, elapsed, .. } = finished;
         let lines = output.lines();
         let mut text = output.text();
+        let code = match ending {
+            CommandExit::Exit(code) => Some(code),
+            CommandExit::Signal(signal) => Some(128 + signal),
+            _ => None,
+        };
+        if let Some(told) = &mut effects {
+            self.add_hints(told, (code, &text), env);
+        }
         let facts = CommandResult {
             output: text.clone(),
-            code: match ending {
-                CommandExit::Exit(code) => Some(code),
-                CommandExit::Signal(signal) => Some(128 + signal),
-                _ => None,
-            },
+            code,
             elapsed,
             effects: effects.as_ref().map(|told| told.for_model.clone()).unwrap_or_default(),
         };

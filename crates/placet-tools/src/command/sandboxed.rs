@@ -5,7 +5,9 @@ use super::program_view::{ProgramView, control_socket};
 use crate::{CommandSandbox, ToolContext, ToolError};
 use placet_permission::WritePolicy;
 use placet_process::{CommandExit, CommandInput, FinishedCommand, ReadySupervisor, ShellCommand};
-use placet_sandbox::{self as sandbox, HostRule, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
+use placet_sandbox::{
+    self as sandbox, HostRule, NameService, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec,
+};
 use placet_workspace::{
     ChangeOrigin, CommandEffects, LayerKind, OverlayMount, TransactionLabel, Workspace, WriteContext,
 };
@@ -143,15 +145,24 @@ pub(super) fn spec_of(
              localhost:8080 (`--network`, `sandbox.hosts`)",
         ));
     }
+    let (copies, hidden, _) = confining.copies();
+    // Without a view nothing can be shown in place of a file.
+    let (copies, hidden) = match backend {
+        SandboxBackend::Overlay => (copies, hidden),
+        _ => (Vec::new(), confining.mixed_paths()),
+    };
+    let mut masked = masks(&env.workspace, &confining.masked);
+    masked.extend(hidden);
     Ok(SandboxSpec {
+        copies,
         backend,
         overlays: mounts.iter().filter(|mount| !is_of_changes_alone(env, mount)).map(overlay).collect(),
-        masked: masks(&env.workspace, &confining.masked),
+        masked,
         writable: confining.writable.clone(),
         readable: confining.readable.clone(),
         cwd: cwd.to_path_buf(),
-        network: if hosts.is_empty() { SandboxNetwork::Off } else { SandboxNetwork::Hosts(hosts) },
-        network_control: None,
+        network: SandboxNetwork::Hosts(hosts),
+        names: NameService { private_hosts: confining.private_hosts.clone(), ..NameService::default() },
         beside: env.jobs.network(),
         limits: confining.limits,
         scratch: None,
@@ -200,7 +211,7 @@ pub async fn run_confined(
         return Err(ToolError::new(format!("the program needs the copy-on-write view: {why}")));
     };
     let _network = control_socket(&mut spec)?;
-    on_view(ProgramView { layer: &view_of_command, network_control: spec.network_control.as_deref() });
+    on_view(ProgramView { layer: &view_of_command, network_control: spec.names.control.as_deref() });
     let command = ShellCommand {
         line: line.into(),
         cwd: env.workspace.cwd().to_path_buf(),

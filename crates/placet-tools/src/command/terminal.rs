@@ -6,7 +6,7 @@ use super::sandboxed::{RunMode, describe};
 use crate::{ToolContext, ToolError};
 use placet_permission::WritePolicy;
 use placet_process::{CommandInput, ShellCommand};
-use placet_sandbox::{SandboxNetwork, TerminalSpec};
+use placet_sandbox::TerminalSpec;
 use placet_workspace::{
     ChangeOrigin, CommandEffects, CommandView, RunningChanges, View, Workspace, WriteContext,
 };
@@ -45,10 +45,6 @@ pub async fn prepare_in_terminal(
         ));
     };
     spec.terminal = Some(terminal);
-    // Without any host as well: the person may allow one while the program runs.
-    if spec.network == SandboxNetwork::Off && spec.beside.is_none() {
-        spec.network = SandboxNetwork::Hosts(Vec::new());
-    }
     let network = control_socket(&mut spec)?;
     let command = ShellCommand {
         line: line.into(),
@@ -59,7 +55,7 @@ pub async fn prepare_in_terminal(
         stdin,
         sandbox: Some(spec.to_words()),
     };
-    let (workspace, network_control) = (env.workspace.clone(), spec.network_control);
+    let (workspace, network_control) = (env.workspace.clone(), spec.names.control);
     Ok(TerminalRun { command, view, layer, workspace, network_control, _network: network })
 }
 

@@ -165,7 +165,7 @@ fn refused(error: PageRefusal, url: &Url) -> ToolError {
         PageRefusal::Private(_) => {
             let host = host_of(url);
             let hint = format!(
-                "the person can start placet with --set 'tools.private_hosts=[\"{host}\"]' --allow 'fetch({host})'"
+                "the person can start placet with --set 'network.private_hosts=[\"{host}\"]' --allow 'fetch({host})'"
             );
             ToolError::hint(error.to_string(), hint)
         }

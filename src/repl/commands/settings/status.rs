@@ -15,6 +15,9 @@ pub(in crate::repl::commands) fn status(context: &mut CommandContext<'_>, _: &st
         pair("workspace", roots.join(", ")),
         pair("theme", context.output.theme.name.clone()),
     ];
+    if let Some((address, variable)) = context.app.builder.address_from_environment(&provider) {
+        rows.insert(2, pair("address", format!("{address} ({variable})")));
+    }
     if let Some(facts) = context.conversation.server_facts() {
         rows.insert(2, pair("server", facts.words()));
     }

@@ -148,7 +148,7 @@ impl Job {
                     Ok(effects) => {
                         let report = background.sandbox_report();
                         let EffectsSummary { for_model, for_person } =
-                            with_network(effects, report.as_deref());
+                            with_network(effects, report.as_deref(), None);
                         JobState::Ended { ending, elapsed, for_model, for_person }
                     }
                     Err(e) => JobState::Failed(e.message),

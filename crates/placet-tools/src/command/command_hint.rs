@@ -1,0 +1,281 @@
+//! Why a command failed, where the view is the cause and the command's own message does not say so.
+//!
+//! Each hint is one row: a cause that is looked for in what the command printed, and one sentence with a way out. A
+//! conversation gets each hint once. A hint never changes what a command may do.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Directories whose content is not that of the machine, so that programs there are missing.
+const OWN_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// A command that failed.
+pub(super) struct EndedCommand<'a> {
+    pub(super) line: &'a str,
+    pub(super) output: &'a str,
+    pub(super) code: i32,
+    /// Directories that are shown wherever they are.
+    pub(super) roots: &'a [PathBuf],
+    /// Names what is missing from the copies of settings files.
+    pub(super) missing: &'a dyn Fn() -> Vec<String>,
+}
+
+/// The hints that a conversation already got.
+#[derive(Debug, Default)]
+pub struct SaidHints(Mutex<BTreeSet<&'static str>>);
+
+impl SaidHints {
+    /// True at the first call with this name.
+    pub(super) fn is_first(&self, name: &'static str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name)
+    }
+}
+
+/// A cause, and the sentence about it. The sentence gets what the cause found, such as a path.
+struct CommandHint {
+    name: &'static str,
+    cause: fn(&EndedCommand<'_>) -> Option<String>,
+    sentence: fn(&str) -> String,
+}
+
+static HINTS: [CommandHint; 8] = [
+    CommandHint {
+        name: "hidden program",
+        cause: hidden_program,
+        sentence: |path| {
+            let dir = Path::new(path).parent().unwrap_or(Path::new("/tmp")).display();
+            format!(
+                "`{path}` is hidden: commands have a /tmp and /var/tmp of their own; `--add-dir {dir}` shows it"
+            )
+        },
+    },
+    CommandHint {
+        name: "read-only remote",
+        cause: |ended| {
+            let refused = ended.prints("unable to create temporary object directory")
+                || ended.prints("Read-only file system") && ended.prints("remote");
+            said(ended.runs("push") && refused)
+        },
+        sentence: |_| {
+            "this remote is a directory outside of the workspace, which is read-only here; \
+             push after the commits are applied"
+                .into()
+        },
+    },
+    CommandHint {
+        name: "signature",
+        cause: |ended| {
+            said(ended.prints("failed to sign the data") || ended.prints("failed to write commit object"))
+        },
+        sentence: |_| {
+            "signing keys and their agents are not in the view; commits without `-S` are not signed here"
+                .into()
+        },
+    },
+    CommandHint {
+        name: "copies without secrets",
+        cause: |ended| {
+            let words = ["401", "403", "ENEEDAUTH", "nauthorized", "uthentication", "access denied"];
+            let is_refused = words.iter().any(|text| ended.prints(text));
+            Some((ended.missing)().join(", ")).filter(|missing| is_refused && !missing.is_empty())
+        },
+        sentence: |missing| {
+            format!(
+                "commands see these files without their secrets: {missing}; `sandbox.keep_files` shows one whole"
+            )
+        },
+    },
+    CommandHint {
+        name: "rename of a directory",
+        cause: |ended| said(ended.prints("cross-device link") || ended.prints("EXDEV")),
+        sentence: |_| {
+            "a directory that existed before this view cannot be renamed in one step; `mv` copies and removes it".into()
+        },
+    },
+    CommandHint {
+        name: "leak check",
+        cause: |ended| said(ended.prints("LeakSanitizer has encountered a fatal error")),
+        sentence: |_| {
+            "the leak check needs ptrace, which commands do not have: ASAN_OPTIONS=detect_leaks=0".into()
+        },
+    },
+    CommandHint {
+        name: "containers",
+        cause: |ended| {
+            said(
+                ended.prints("docker daemon running")
+                    || ended.prints("connect to the Docker daemon")
+                    || ended.prints("Cannot connect to Podman"),
+            )
+        },
+        sentence: |_| {
+            "commands do not get the socket of a container engine, because it gives all rights of the machine"
+                .into()
+        },
+    },
+    CommandHint {
+        name: "unknown group",
+        cause: |ended| said(ended.prints("Value too large for defined data type")),
+        sentence: |_| {
+            "the directory has a group that the view does not know; `chgrp` it, outside, to a group of yours"
+                .into()
+        },
+    },
+];
+
+impl EndedCommand<'_> {
+    /// The sentences that `said` does not have yet; it has them afterwards.
+    pub(super) fn hints(&self, said: &SaidHints) -> Vec<String> {
+        let found = HINTS.iter().filter_map(|hint| Some((hint, (hint.cause)(self)?)));
+        found
+            .filter(|(hint, _)| said.is_first(hint.name))
+            .map(|(hint, subject)| (hint.sentence)(&subject))
+            .collect()
+    }
+
+    fn prints(&self, text: &str) -> bool {
+        self.output.contains(text)
+    }
+
+    fn runs(&self, word: &str) -> bool {
+        words(self.line).any(|known| known == word)
+    }
+}
+
+/// A cause without a subject.
+fn said(is_cause: bool) -> Option<String> {
+    is_cause.then(String::new)
+}
+
+/// A program that the command named, by its path or by a name in PATH, and that exists only outside of the view.
+fn hidden_program(ended: &EndedCommand<'_>) -> Option<String> {
+    let is_missing = matches!(ended.code, 126 | 127)
+        || ["not found", "No such file or directory", "ENOENT"].iter().any(|text| ended.prints(text));
+    if !is_missing {
+        return None;
+    }
+    let is_hidden = |path: &Path| {
+        let is_own = OWN_TEMPORARY.iter().any(|dir| path.starts_with(dir));
+        is_own && !ended.roots.iter().any(|root| path.starts_with(root)) && is_program(path)
+    };
+    let by_path = words(ended.line).chain(words(ended.output)).map(PathBuf::from);
+    let variable = std::env::var_os("PATH").unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(&variable).collect();
+    let names = words(ended.line).filter(|word| !word.contains('/'));
+    let by_name = names.flat_map(|name| dirs.iter().map(move |dir| dir.join(name)));
+    let found = by_path.chain(by_name).find(|path| is_hidden(path))?;
+    found.to_str().map(|path| placet_text::text::sanitize::name(path).into_owned())
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o111 != 0)
+}
+
+/// The words of a line or a message, without the punctuation around them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| {
+        c.is_whitespace() || matches!(c, ';' | '|' | '&' | '(' | ')' | '\'' | '"' | '`' | ':' | ',' | '=')
+    };
+    text.split(is_end).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Each hint with what a real program printed, and the same program's other failures.
+    #[test]
+    fn each_hint_has_its_cause_and_is_given_once() {
+        let causes = [
+            (
+                "git push ../bare",
+                1,
+                "error: remote unpack failed: unable to create temporary object directory\n",
+                "read-only here",
+            ),
+            (
+                "git commit -S -m x",
+                128,
+                "error: gpg failed to sign the data\nfatal: failed to write commit object\n",
+                "signing keys",
+            ),
+            (
+                "git mv lib lib2",
+                128,
+                "fatal: renaming 'lib' failed: Invalid cross-device link\n",
+                "in one step",
+            ),
+            (
+                "node -e '...'",
+                1,
+                "Error: EXDEV: cross-device link not permitted, rename 'a' -> 'b'\n",
+                "in one step",
+            ),
+            ("./a.out", 1, "==3==LeakSanitizer has encountered a fatal error.\n", "detect_leaks=0"),
+            (
+                "docker ps",
+                1,
+                "failed to connect to the docker API: Is the docker daemon running?\n",
+                "container engine",
+            ),
+            ("touch x", 1, "touch: cannot touch 'x': Value too large for defined data type\n", "chgrp"),
+        ];
+        for (line, code, output, words) in causes {
+            let said = SaidHints::default();
+            let ended = EndedCommand { line, output, code, roots: &[], missing: &Vec::new };
+            let hints = ended.hints(&said);
+            assert!(matches!(hints.as_slice(), [one] if one.contains(words)), "{line}: {hints:?}");
+            assert!(hints.iter().all(|one| !one.contains('\n')));
+            assert!(ended.hints(&said).is_empty(), "{line} twice");
+        }
+        let others = [
+            ("git push origin", 1, "fatal: unable to access 'https://a.example/': Could not resolve host\n"),
+            ("git commit -m x", 1, "nothing to commit, working tree clean\n"),
+            ("git mv lib lib2", 128, "fatal: bad source, source=lib, destination=lib2\n"),
+            ("docker ps", 127, "sh: 1: docker: not found\n"),
+            ("cat /tmp/missing", 1, "cat: /tmp/missing: No such file or directory\n"),
+        ];
+        for (line, code, output) in others {
+            let ended = EndedCommand { line, output, code, roots: &[], missing: &Vec::new };
+            assert_eq!(ended.hints(&SaidHints::default()), Vec::<String>::new(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_refused_login_names_what_the_copies_of_settings_lack() {
+        let hints = |output, missing: &dyn Fn() -> Vec<String>| {
+            EndedCommand { line: "npm publish", output, code: 1, roots: &[], missing }
+                .hints(&SaidHints::default())
+        };
+        let missing = || vec!["~/.npmrc (_authToken)".to_string()];
+        assert!(
+            matches!(hints("npm error code E401\n", &missing).as_slice(), [one] if one.contains("~/.npmrc (_auth"))
+        );
+        assert!(hints("npm error code E404\n", &missing).is_empty());
+        assert!(hints("npm error code E401\n", &Vec::new).is_empty());
+    }
+
+    #[test]
+    fn a_program_in_the_temporary_directory_of_the_machine_is_named_where_it_is_missing() {
+        let Ok(dir) = tempfile::tempdir_in("/var/tmp") else { return };
+        let (program, data) = (dir.path().join("tool"), dir.path().join("data"));
+        std::fs::write(&program, "#!/bin/sh\n").unwrap();
+        std::fs::write(&data, "").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let hints = |line: &str, code: i32, output: &str, roots: &[PathBuf]| {
+            EndedCommand { line, output, code, roots, missing: &Vec::new }.hints(&SaidHints::default())
+        };
+        let path = program.display().to_string();
+        let missing = format!("sh: 1: {path}: not found\n");
+        let [hint] = <[String; 1]>::try_from(hints(&path, 127, &missing, &[])).unwrap();
+        assert!(hint.contains(&path) && hint.contains("--add-dir"), "{hint}");
+        assert_eq!(hints("make", 2, &missing, &[]).len(), 1);
+        assert!(hints(&path, 1, "some failure\n", &[]).is_empty());
+        assert!(hints(&path, 127, &missing, &[dir.path().to_path_buf()]).is_empty());
+        let data = data.display().to_string();
+        assert!(hints(&format!("cat {data}"), 1, "No such file or directory", &[]).is_empty());
+    }
+}
