@@ -1,6 +1,6 @@
 //! What every subcommand begins with: the settings, the application, the runtime.
 
-use super::log_file;
+use super::{git_dirs, log_file};
 use crate::app::{self, App, IncludeProject};
 use crate::cli::command_line::options::Options;
 use crate::cli::report::{CliError, warn};
