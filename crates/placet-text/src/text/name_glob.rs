@@ -130,7 +130,7 @@ mod tests {
         let (one, two) = ("\u{e9}.key", "e\u{301}.key");
         for (pattern, name) in [(one, two), (two, one), ("?.key", two), ("[\u{e9}].key", two)] {
             let glob = NameGlob::of_path(pattern).unwrap();
-            assert!(glob.matches_any_form(name) && !glob.matches_any_form("f.key"), "{pattern} {name}");
+            assert!(glob.matches_any_form(name) && !glob.matches_any_form("fo.key"), "{pattern} {name}");
         }
         assert!(!NameGlob::of_path(one).unwrap().is_match(two));
     }
