@@ -354,7 +354,8 @@ fn a_yes_belongs_to_the_definition_that_the_question_showed() {
     if !is_possible() {
         return;
     }
-    // Each list of this server has other words, and the news of the next one comes with it.
+    // Each list of this server has other words, and the news of the next one comes with it: it is read for the call and at
+    // the end of the turn.
     let config = format!("provider = \"offline\"\n{}", settings("s", "server.py".as_ref(), "restless", ""));
     let start = shell().size(100, 50).arg("--mode").arg("ask").arg("--allow").arg("mcp(*)");
     let mut pty = start.file("server.py", SERVER).config(&config).open();
@@ -363,7 +364,7 @@ fn a_yes_belongs_to_the_definition_that_the_question_showed() {
     pty.line("call s__echo {\"text\": \"hello\"}");
     pty.until("the question", |screen| screen.contains("arguments:"));
     let asked = pty.screen();
-    assert!(asked.contains("  words 2<U+200B>") && !asked.contains("U+003C"), "{asked}");
+    assert!(asked.contains("  words 3<U+200B>") && !asked.contains("U+003C"), "{asked}");
     assert!(asked.contains("its new schema:"), "{asked}");
     pty.until("keys to count", |screen| !screen.contains("a moment"));
     pty.answer("y");

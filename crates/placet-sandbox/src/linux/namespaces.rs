@@ -71,9 +71,15 @@ fn confine_as(
         spec.beside = None;
     } else if spec.network != SandboxNetwork::Off {
         // This process has all rights in the network that it joined; the child would have none.
-        let (server, sockets) = network_setup::beside()?;
-        spec.names.server = Some(server);
-        own_sockets = Some(sockets);
+        match network_setup::beside() {
+            Ok((server, sockets)) => {
+                spec.names.server = Some(server);
+                own_sockets = Some(sockets);
+            }
+            // The other command has joined it as well: it belongs to a third, and names get no answer.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => spec.network = SandboxNetwork::Off,
+            Err(e) => return Err(e.into()),
+        }
     }
     if spec.terminal.is_some() && spec.backend != SandboxBackend::Overlay {
         return Err(io::Error::other(

@@ -332,7 +332,11 @@ impl Journal {
             file.read_to_end(&mut bytes).map_err(|e| DamageKind::of_io(&e))?;
             serde_json::from_slice(&bytes)
         };
-        let entry: JournalEntry = entry.map_err(|e| DamageKind::of_json(&e))?;
+        let mut entry: JournalEntry = entry.map_err(|e| DamageKind::of_json(&e))?;
+        if ending == ".json" {
+            // To close an entry changes its name only.
+            entry.state = TransactionState::Done;
+        }
         if entry.id == id { Ok(entry) } else { Err(DamageKind::OtherNumber(entry.id)) }
     }
 
