@@ -85,6 +85,7 @@ mod tests {
         });
         assert!(lock.is_ok() && journal.try_lock().unwrap().is_none());
         drop(lock);
-        assert!(journal.try_lock().unwrap().is_some());
+        // Another test may start a program now: until it runs, its process has the lock as well.
+        assert!(journal.lock(|_| true).is_ok());
     }
 }
