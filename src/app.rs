@@ -16,7 +16,6 @@ use crate::permission::{
     Access, AccessLocation, Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint,
 };
 use crate::private;
-use crate::provider::catalog::Money;
 use crate::provider::{OfflineProvider, ProviderPreset, catalog};
 use crate::repl::{ConversationBuilder, EarlierPending, ToolServices, UserContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionRow, SessionStore};
@@ -31,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+mod amount;
 mod checks;
 pub mod configured_provider;
 mod damage;
@@ -255,7 +255,7 @@ impl App {
         let limit = |key: &'static str, text: Option<&String>| match text {
             None => Ok(None),
             Some(text) => {
-                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.clone() })
+                amount::dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.clone() })
             }
         };
         Ok(CostBudget {
@@ -581,32 +581,4 @@ fn own_files(paths: &AppDirs) -> Result<Vec<Rule>, RuleError> {
     let settings = format!("write({})", below(&paths.config, "/**"));
     out.push(Rule::parse(&settings, RuleVerdict::Ask, "placet's own settings", &[])?);
     Ok(out)
-}
-
-/// `5`, `5.00`, `$0.5`: to a millionth of a dollar.
-fn dollars(text: &str) -> Option<Money> {
-    let text = text.trim().trim_start_matches('$');
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() > 6 {
-        return None;
-    }
-    let micros = format!("{part:0<6}").parse::<u64>().ok()?;
-    Some(Money::from_micros(whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(micros)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_amount_is_read_exactly_or_not_at_all() {
-        let read = |text: &str| dollars(text).map(Money::micros);
-        assert_eq!(read("5"), Some(5_000_000));
-        assert_eq!(read(" $0.05 "), Some(50_000));
-        assert_eq!(read("12.345678"), Some(12_345_678));
-        for wrong in ["", "-1", "5,00", "1.2345678", "five", ".", "1.", "1e3"] {
-            assert_eq!(read(wrong), None, "{wrong:?}");
-        }
-    }
 }

@@ -40,8 +40,8 @@ impl UnsentInput {
         self.keep(typed);
     }
 
-    /// Stores what is typed and queued as it is now. Whoever takes from the queue and does not send does it in the same
-    /// step: the text would otherwise come back twice, or after it was cleared.
+    /// Stores what is typed and queued as it is now. To be called in the same step as a line is taken from the queue without
+    /// being sent: the text would otherwise come back twice, or after it was cleared.
     pub(crate) fn keep(&self, typed: &str) {
         let Some(drafts) = &self.drafts else { return };
         let whole = |line: &str| self.pastes.expanded(line).into_owned();

@@ -156,7 +156,9 @@ fn hidden_program(ended: &EndedCommand<'_>) -> Option<String> {
         return None;
     }
     let is_hidden = |path: &Path| {
-        let is_own = OWN_TEMPORARY.iter().any(|dir| path.starts_with(dir));
+        // `/tmp/../usr/bin/make` is not there, and what a command prints must not name files elsewhere.
+        let is_below = !path.iter().any(|part| part == "..");
+        let is_own = is_below && OWN_TEMPORARY.iter().any(|dir| path.starts_with(dir));
         is_own && !ended.roots.iter().any(|root| path.starts_with(root)) && is_program(path)
     };
     let by_path = words(ended.line).chain(words(ended.output)).map(PathBuf::from);
@@ -274,6 +276,7 @@ mod tests {
         assert!(hint.contains(&path) && hint.contains("--add-dir"), "{hint}");
         assert_eq!(hints("make", 2, &missing, &[]).len(), 1);
         assert!(hints(&path, 1, "some failure\n", &[]).is_empty());
+        assert!(hints("make", 127, "sh: 1: /var/tmp/../../bin/sh: not found\n", &[]).is_empty());
         assert!(hints(&path, 127, &missing, &[dir.path().to_path_buf()]).is_empty());
         let data = data.display().to_string();
         assert!(hints(&format!("cat {data}"), 1, "No such file or directory", &[]).is_empty());
