@@ -9,10 +9,9 @@ use crate::cli::command_line::options::Options;
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::screen;
 use crate::cli::startup::start;
-use crate::cli::terminal_run::{CHANGES, PageFacts};
+use crate::cli::terminal_run::{CHANGES, PageFacts, PageNetwork};
 use crate::process::{ChildPid, programs_of};
 use crate::repl::keymap;
-use crate::sandbox::{HostRule, NetworkControl};
 use crate::ui::run_page::{KEYS, RunPage, RunPageFacts, RunPageFeed, RunPageNews, RunPageWish};
 use crate::ui::term::BaseMode;
 use crate::ui::{full_screen, pager};
@@ -79,10 +78,10 @@ struct RunningPageWorker<'a> {
 
 impl RunningPageWorker<'_> {
     fn work(self) {
-        let mut control = self.run.network.as_deref().map(NetworkControl::connect);
+        let mut network = PageNetwork::at(self.run.network.as_deref());
         let mut counts = RunningCounts::default();
         // The record of the network arrives a moment after the connection.
-        let mut pause = if control.is_some() { SOON } else { Duration::ZERO };
+        let mut pause = if network.has_record() { SOON } else { Duration::ZERO };
         loop {
             match self.wishes.recv_timeout(pause) {
                 Ok(RunPageWish::Open(path)) => {
@@ -93,9 +92,7 @@ impl RunningPageWorker<'_> {
                     continue;
                 }
                 Ok(RunPageWish::Allow(entry)) => {
-                    if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
-                        let _ = control.allow(&rule);
-                    }
+                    network.allow(&entry);
                     pause = SOON;
                     continue;
                 }
@@ -106,7 +103,7 @@ impl RunningPageWorker<'_> {
                 self.is_over.store(true, Ordering::SeqCst);
                 return;
             }
-            let facts = self.look(&mut counts, control.as_mut());
+            let facts = self.look(&mut counts, &mut network);
             if self.news.send(RunPageNews::Facts(facts)).is_err() {
                 return;
             }
@@ -118,15 +115,11 @@ impl RunningPageWorker<'_> {
         PageFacts { workspace: &self.app.workspace, has_hosts: self.run.has_hosts }
     }
 
-    fn look(
-        &self,
-        counts: &mut RunningCounts,
-        control: Option<&mut io::Result<NetworkControl>>,
-    ) -> RunPageFacts {
+    fn look(&self, counts: &mut RunningCounts, network: &mut PageNetwork<'_>) -> RunPageFacts {
         let run = self.run;
         let programs = ChildPid::checked(run.pid).map(programs_of).unwrap_or_default();
         let hidden = |path: &Path| run.hidden.iter().any(|hidden| path.starts_with(hidden));
         let changes = RunningChanges::read(&run.layers, CHANGES, &hidden);
-        self.facts().found((programs, changes), (&run.layers, counts), control)
+        self.facts().found((programs, changes), (&run.layers, counts), network)
     }
 }

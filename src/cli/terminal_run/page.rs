@@ -1,7 +1,7 @@
 //! Opens placet's page over the program, and works for it: a thread finds the facts, and reads what the program writes
 //! meanwhile, so that the program goes on. After [`HELD`] bytes the program waits.
 
-use super::page_facts::{CHANGES, PageFacts};
+use super::page_facts::{CHANGES, PageFacts, PageNetwork};
 use super::wake::RelaySignals;
 use crate::app::App;
 use crate::cli::report::CliError;
@@ -9,7 +9,6 @@ use crate::cli::screen;
 use crate::process::TerminalSupervisor;
 use crate::process::close_on_exec;
 use crate::repl::keymap;
-use crate::sandbox::{HostRule, NetworkControl};
 use crate::tools::TerminalRun;
 use crate::ui::keymap::Keymap;
 use crate::ui::run_page::{
@@ -114,13 +113,13 @@ impl PageWorker<'_> {
         let mut held = Vec::new();
         let layers = self.setup.run.program_view().layer.running_layers();
         let mut counts = RunningCounts::default();
-        let mut control = self.setup.run.program_view().network_control.map(NetworkControl::connect);
+        let mut network = PageNetwork::at(self.setup.run.program_view().network_control);
         // The record of the network arrives a moment after the connection.
-        let mut next = Instant::now() + if control.is_some() { CONNECT } else { Duration::ZERO };
+        let mut next = Instant::now() + if network.has_record() { CONNECT } else { Duration::ZERO };
         loop {
             if next <= Instant::now() {
                 // The page may be closed already.
-                let facts = self.look((&layers, &mut counts), control.as_mut());
+                let facts = self.look((&layers, &mut counts), &mut network);
                 let _ = self.news.send(RunPageNews::Facts(facts));
                 next = Instant::now() + LOOK;
             }
@@ -144,10 +143,8 @@ impl PageWorker<'_> {
             while let Ok(wish) = self.wishes.try_recv() {
                 match wish {
                     RunPageWish::Allow(entry) => {
-                        if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
-                            let _ = control.allow(&rule);
-                            next = Instant::now();
-                        }
+                        network.allow(&entry);
+                        next = Instant::now();
                     }
                     RunPageWish::Open(path) => {
                         let _ = self.news.send(self.facts().difference(&layers, path));
@@ -179,9 +176,9 @@ impl PageWorker<'_> {
     fn look(
         &self,
         files: (&[RunningLayer], &mut RunningCounts),
-        control: Option<&mut io::Result<NetworkControl>>,
+        network: &mut PageNetwork<'_>,
     ) -> RunPageFacts {
         let found = (self.supervisor.programs(), self.setup.run.changes_so_far(CHANGES));
-        self.facts().found(found, files, control)
+        self.facts().found(found, files, network)
     }
 }

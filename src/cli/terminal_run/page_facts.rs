@@ -1,7 +1,7 @@
 //! What placet's page shows of a running program, from what was found: for the page over the program, and for that of
 //! another terminal.
 
-use crate::sandbox::{NetworkControl, NetworkEvent, NetworkEventKind};
+use crate::sandbox::{HostRule, NetworkControl, NetworkEvent, NetworkEventKind};
 use crate::text::{count, visible};
 use crate::ui::run_page::{
     RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews, RunPageRepository,
@@ -15,6 +15,48 @@ use std::path::{Path, PathBuf};
 
 /// How many changes are listed.
 pub(in crate::cli) const CHANGES: usize = 1000;
+
+/// The network of a running program, as a page sees it.
+pub(in crate::cli) struct PageNetwork<'a> {
+    /// The socket; absent where the program has no network of its own.
+    path: Option<&'a Path>,
+    control: Option<NetworkControl>,
+}
+
+impl<'a> PageNetwork<'a> {
+    pub(in crate::cli) fn at(path: Option<&'a Path>) -> PageNetwork<'a> {
+        PageNetwork { path, control: None }
+    }
+
+    /// Whether there is a record, which arrives a moment after the connection.
+    pub(in crate::cli) fn has_record(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Allows a host from now on. Nothing happens where the network is not connected.
+    pub(in crate::cli) fn allow(&mut self, entry: &str) {
+        if let (Some(control), Ok(rule)) = (&mut self.control, HostRule::parse(entry)) {
+            let _ = control.allow(&rule);
+        }
+    }
+
+    /// What was asked for so far; none where there is no network. A program that has just started makes its socket a
+    /// moment later than its entry, so each look that has no connection tries again.
+    fn events(&mut self) -> io::Result<Option<&[NetworkEvent]>> {
+        let Some(path) = self.path else { return Ok(None) };
+        if self.control.is_none() {
+            match NetworkControl::connect(path) {
+                Ok(control) => self.control = Some(control),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let Some(control) = &mut self.control else { return Ok(Some(&[])) };
+        // At the end of the program the last record is as good as any.
+        let _ = control.events();
+        Ok(Some(&control.record().events))
+    }
+}
 
 /// What the facts of one program have in common.
 #[derive(Clone, Copy)]
@@ -30,7 +72,7 @@ impl PageFacts<'_> {
         self,
         (programs, changes): (Vec<String>, io::Result<RunningChanges>),
         (layers, counts): (&[RunningLayer], &mut RunningCounts),
-        control: Option<&mut io::Result<NetworkControl>>,
+        network: &mut PageNetwork<'_>,
     ) -> RunPageFacts {
         let mut facts = RunPageFacts { programs, ..RunPageFacts::default() };
         match changes {
@@ -52,14 +94,11 @@ impl PageFacts<'_> {
             }
             Err(e) => facts.error = Some(format!("the changes cannot be read: {e}")),
         }
-        match control {
-            None => {}
-            Some(Err(e)) => facts.error = Some(format!("the network's record cannot be read: {e}")),
-            Some(Ok(control)) => {
-                // At the end of the program the last record is as good as any.
-                let _ = control.events();
-                let events = control.record().events.iter();
-                let hosts: Vec<RunPageHost> = events.filter_map(host).collect();
+        match network.events() {
+            Ok(None) => {}
+            Err(e) => facts.error = Some(format!("the network's record cannot be read: {e}")),
+            Ok(Some(events)) => {
+                let hosts: Vec<RunPageHost> = events.iter().filter_map(host).collect();
                 facts.hosts = (self.has_hosts || !hosts.is_empty()).then_some(hosts);
             }
         }
