@@ -9,7 +9,7 @@ use crate::cli::command_line::options::Options;
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::screen;
 use crate::cli::startup::start;
-use crate::cli::terminal_run::{CHANGES, PageFacts, PageNetwork};
+use crate::cli::terminal_run::{CHANGES, PageFacts, PageNetwork, SOON};
 use crate::process::{ChildPid, programs_of};
 use crate::repl::keymap;
 use crate::ui::run_page::{KEYS, RunPage, RunPageFacts, RunPageFeed, RunPageNews, RunPageWish};
@@ -22,10 +22,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-
-/// How often the facts are looked at again, and after a host was allowed.
-const LOOK: Duration = Duration::from_secs(1);
-const SOON: Duration = Duration::from_millis(50);
 
 pub(in crate::cli) fn page(pid: Option<u32>, options: &Options) -> Result<u8, CliError> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
@@ -80,8 +76,7 @@ impl RunningPageWorker<'_> {
     fn work(self) {
         let mut network = PageNetwork::at(self.run.network.as_deref());
         let mut counts = RunningCounts::default();
-        // The record of the network arrives a moment after the connection.
-        let mut pause = if network.has_record() { SOON } else { Duration::ZERO };
+        let mut pause = Duration::ZERO;
         loop {
             match self.wishes.recv_timeout(pause) {
                 Ok(RunPageWish::Open(path)) => {
@@ -107,7 +102,7 @@ impl RunningPageWorker<'_> {
             if self.news.send(RunPageNews::Facts(facts)).is_err() {
                 return;
             }
-            pause = LOOK;
+            pause = network.next_look();
         }
     }
 

@@ -20,7 +20,7 @@ mod wake;
 
 pub(super) use guard::{GUARD, QuestionGuard, guard};
 pub(super) use held_terminal::{EndStep, HeldTerminal};
-pub(super) use page_facts::{CHANGES, PageFacts, PageNetwork};
+pub(super) use page_facts::{CHANGES, PageFacts, PageNetwork, SOON};
 pub(super) use streams::has_terminal;
 
 pub(super) use terminal_outcome::{ContinuedTerminal, QuestionTerminal, TerminalOutcome};

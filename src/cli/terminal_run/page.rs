@@ -1,7 +1,7 @@
 //! Opens placet's page over the program, and works for it: a thread finds the facts, and reads what the program writes
 //! meanwhile, so that the program goes on. After [`HELD`] bytes the program waits.
 
-use super::page_facts::{CHANGES, PageFacts, PageNetwork};
+use super::page_facts::{CHANGES, PageFacts, PageNetwork, SOON};
 use super::wake::RelaySignals;
 use crate::app::App;
 use crate::cli::report::CliError;
@@ -24,14 +24,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The most bytes of output that are held while the page is open.
 const HELD: usize = 4 << 20;
-/// How often the facts are looked at again.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long the record of the network may take to arrive.
-const CONNECT: Duration = Duration::from_millis(50);
 /// How long the thread waits at most before it looks whether the person wants something.
 const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
@@ -114,14 +110,13 @@ impl PageWorker<'_> {
         let layers = self.setup.run.program_view().layer.running_layers();
         let mut counts = RunningCounts::default();
         let mut network = PageNetwork::at(self.setup.run.program_view().network_control);
-        // The record of the network arrives a moment after the connection.
-        let mut next = Instant::now() + if network.has_record() { CONNECT } else { Duration::ZERO };
+        let mut next = Instant::now();
         loop {
             if next <= Instant::now() {
                 // The page may be closed already.
                 let facts = self.look((&layers, &mut counts), &mut network);
                 let _ = self.news.send(RunPageNews::Facts(facts));
-                next = Instant::now() + LOOK;
+                next = Instant::now() + network.next_look();
             }
             let room = held.len() < HELD;
             let flags = if room { PollFlags::IN } else { PollFlags::empty() };
@@ -144,7 +139,7 @@ impl PageWorker<'_> {
                 match wish {
                     RunPageWish::Allow(entry) => {
                         network.allow(&entry);
-                        next = Instant::now();
+                        next = Instant::now() + SOON;
                     }
                     RunPageWish::Open(path) => {
                         let _ = self.news.send(self.facts().difference(&layers, path));

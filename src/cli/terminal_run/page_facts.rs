@@ -12,25 +12,33 @@ use crate::workspace::{
 };
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How many changes are listed.
 pub(in crate::cli) const CHANGES: usize = 1000;
+
+/// How often the facts are looked at again.
+const LOOK: Duration = Duration::from_secs(1);
+/// How soon after a host was allowed, and where the record of the network is to come.
+pub(in crate::cli) const SOON: Duration = Duration::from_millis(50);
 
 /// The network of a running program, as a page sees it.
 pub(in crate::cli) struct PageNetwork<'a> {
     /// The socket; absent where the program has no network of its own.
     path: Option<&'a Path>,
     control: Option<NetworkControl>,
+    /// The last look made the connection, or found none: the record is there a moment later.
+    is_awaited: bool,
 }
 
 impl<'a> PageNetwork<'a> {
     pub(in crate::cli) fn at(path: Option<&'a Path>) -> PageNetwork<'a> {
-        PageNetwork { path, control: None }
+        PageNetwork { path, control: None, is_awaited: false }
     }
 
-    /// Whether there is a record, which arrives a moment after the connection.
-    pub(in crate::cli) fn has_record(&self) -> bool {
-        self.path.is_some()
+    /// When to look again after a look.
+    pub(in crate::cli) fn next_look(&self) -> Duration {
+        if self.is_awaited { SOON } else { LOOK }
     }
 
     /// Allows a host from now on. Nothing happens where the network is not connected.
@@ -44,7 +52,8 @@ impl<'a> PageNetwork<'a> {
     /// moment later than its entry, so each look that has no connection tries again.
     fn events(&mut self) -> io::Result<Option<&[NetworkEvent]>> {
         let Some(path) = self.path else { return Ok(None) };
-        if self.control.is_none() {
+        self.is_awaited = self.control.is_none();
+        if self.is_awaited {
             match NetworkControl::connect(path) {
                 Ok(control) => self.control = Some(control),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
