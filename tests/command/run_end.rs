@@ -145,12 +145,12 @@ fn what_was_left_at_home_ends_with_the_last_pending_change() {
     }
     let place = Place::with_notes();
     let run = |line: &str| place.placet(["run", "--", "sh", "-c", line]).go();
-    run("echo x > ~/.foo1; echo two > a.txt").code(3);
+    run("echo content of a run > ~/.foo1; echo two > a.txt").code(3);
     let goes_on = run("cat ~/.foo1");
-    assert!(goes_on.stdout.contains('x'), "{goes_on:?}");
+    assert!(goes_on.stdout.contains("content of a run"), "{goes_on:?}");
     place.run(["discard"]).code(0);
     let after = run("cat ~/.foo1; echo y > ~/.foo2");
-    assert!(!after.stdout.contains('x') && !after.stderr.contains("~/.foo1"), "{after:?}");
+    assert!(!after.stdout.contains("content of a run") && !after.stderr.contains("~/.foo1"), "{after:?}");
     assert!(after.stderr.contains("~/.foo2"), "{after:?}");
 }
 
