@@ -10,6 +10,7 @@ mod output_scanner;
 mod page;
 mod page_facts;
 mod page_key;
+mod page_network;
 mod program_screen;
 mod relay;
 mod screen_model;
@@ -20,7 +21,8 @@ mod wake;
 
 pub(super) use guard::{GUARD, QuestionGuard, guard};
 pub(super) use held_terminal::{EndStep, HeldTerminal};
-pub(super) use page_facts::{CHANGES, PageFacts, PageNetwork, SOON};
+pub(super) use page_facts::{CHANGES, PageFacts};
+pub(super) use page_network::{PageNetwork, SOON};
 pub(super) use streams::has_terminal;
 
 pub(super) use terminal_outcome::{ContinuedTerminal, QuestionTerminal, TerminalOutcome};

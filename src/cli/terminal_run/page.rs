@@ -1,7 +1,8 @@
 //! Opens placet's page over the program, and works for it: a thread finds the facts, and reads what the program writes
 //! meanwhile, so that the program goes on. After [`HELD`] bytes the program waits.
 
-use super::page_facts::{CHANGES, PageFacts, PageNetwork, SOON};
+use super::page_facts::{CHANGES, PageFacts};
+use super::page_network::{PageNetwork, SOON};
 use super::wake::RelaySignals;
 use crate::app::App;
 use crate::cli::report::CliError;

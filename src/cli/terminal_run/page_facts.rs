@@ -1,7 +1,8 @@
 //! What placet's page shows of a running program, from what was found: for the page over the program, and for that of
 //! another terminal.
 
-use crate::sandbox::{HostRule, NetworkControl, NetworkEvent, NetworkEventKind};
+use super::page_network::PageNetwork;
+use crate::sandbox::{NetworkEvent, NetworkEventKind};
 use crate::text::{count, visible};
 use crate::ui::run_page::{
     RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews, RunPageRepository,
@@ -12,60 +13,9 @@ use crate::workspace::{
 };
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// How many changes are listed.
 pub(in crate::cli) const CHANGES: usize = 1000;
-
-/// How often the facts are looked at again.
-const LOOK: Duration = Duration::from_secs(1);
-/// How soon after a host was allowed, and where the record of the network is to come.
-pub(in crate::cli) const SOON: Duration = Duration::from_millis(50);
-
-/// The network of a running program, as a page sees it.
-pub(in crate::cli) struct PageNetwork<'a> {
-    /// The socket; absent where the program has no network of its own.
-    path: Option<&'a Path>,
-    control: Option<NetworkControl>,
-    /// The last look made the connection, or found none: the record is there a moment later.
-    is_awaited: bool,
-}
-
-impl<'a> PageNetwork<'a> {
-    pub(in crate::cli) fn at(path: Option<&'a Path>) -> PageNetwork<'a> {
-        PageNetwork { path, control: None, is_awaited: false }
-    }
-
-    /// When to look again after a look.
-    pub(in crate::cli) fn next_look(&self) -> Duration {
-        if self.is_awaited { SOON } else { LOOK }
-    }
-
-    /// Allows a host from now on. Nothing happens where the network is not connected.
-    pub(in crate::cli) fn allow(&mut self, entry: &str) {
-        if let (Some(control), Ok(rule)) = (&mut self.control, HostRule::parse(entry)) {
-            let _ = control.allow(&rule);
-        }
-    }
-
-    /// What was asked for so far; none where there is no network. A program that has just started makes its socket a
-    /// moment later than its entry, so each look that has no connection tries again.
-    fn events(&mut self) -> io::Result<Option<&[NetworkEvent]>> {
-        let Some(path) = self.path else { return Ok(None) };
-        self.is_awaited = self.control.is_none();
-        if self.is_awaited {
-            match NetworkControl::connect(path) {
-                Ok(control) => self.control = Some(control),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => return Err(e),
-            }
-        }
-        let Some(control) = &mut self.control else { return Ok(Some(&[])) };
-        // At the end of the program the last record is as good as any.
-        let _ = control.events();
-        Ok(Some(&control.record().events))
-    }
-}
 
 /// What the facts of one program have in common.
 #[derive(Clone, Copy)]
