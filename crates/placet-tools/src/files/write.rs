@@ -41,6 +41,7 @@ pub(crate) enum WriteFileMode {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
     /// create refuses an existing file.
     mode: Option<WriteFileMode>,
