@@ -58,6 +58,17 @@ impl ResolvedPath {
         Access::Read { path: self.path.clone(), place }
     }
 
+    /// The same path in a call whose steps fail each for itself: a read-only file is the failure of its own step, and no
+    /// question about the whole call.
+    #[must_use]
+    pub fn of_own_step(self) -> ResolvedPath {
+        let place = match self.place {
+            AccessLocation::ReadOnly => AccessLocation::Inside,
+            place => place,
+        };
+        ResolvedPath { place, ..self }
+    }
+
     /// Looks for links to the file.
     pub fn write(&self) -> Access {
         let is_reached = || *self.links.answer.get_or_init(|| self.links.workspace.is_reached(&self.path));
