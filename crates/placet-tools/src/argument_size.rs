@@ -35,7 +35,9 @@ fn too_long_field<'v>(fields: &'v Map<String, Value>, schema: Option<&Value>) ->
 }
 
 fn too_long<'v>(value: &'v Value, name: &'v str, schema: Option<&Value>) -> Option<(&'v str, usize)> {
-    if schema.is_some_and(|schema| schema.get(CONTENT).is_some()) {
+    let is_list = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "array");
+    let takes = |schema: &Value| value.is_string() || value.is_array() && is_list(schema);
+    if schema.is_some_and(|schema| schema.get(CONTENT).is_some() && takes(schema)) {
         return None;
     }
     match value {

@@ -83,11 +83,16 @@ impl ToolSchema {
         spec
     }
 
+    /// Refuses arguments that are too long, before anything else looks at them.
+    pub(super) fn refuse_long(&self, input: &Value) -> Result<(), ToolError> {
+        input.as_object().map_or(Ok(()), |given| argument_size::check(given, &self.spec.schema))
+    }
+
     pub fn parse<T: DeserializeOwned>(&self, input: &Value) -> Result<T, ToolError> {
         let Value::Object(given) = input else {
             return Err(self.error(format!("the arguments are {}, not an object", describe(input))));
         };
-        argument_size::check(given, &self.spec.schema)?;
+        self.refuse_long(input)?;
         let mut given = given.clone();
         // `null` for an optional parameter means that the parameter is absent.
         given.retain(|name, value| !value.is_null() || self.required(name));
