@@ -49,6 +49,8 @@ impl LastOutput {
     fn rows(&self, size: TerminalSize) -> Vec<String> {
         let first = if self.is_cut { memchr::memchr(b'\n', &self.bytes).map_or(0, |at| at + 1) } else { 0 };
         let mut model = ScreenModel::start(size.rows, size.columns);
+        // From the last row on, where most programs begin: rows above it are reached.
+        model.feed("\n".repeat(usize::from(size.rows)).as_bytes());
         model.feed(self.bytes.get(first..).unwrap_or_default());
         let mut rows = model.rows().unwrap_or_default();
         let is_blank = |row: &String| row.trim().is_empty();
@@ -83,6 +85,7 @@ mod tests {
             (&["\x1b[31mred\x1b[0m\r\n\x1b]0;title\x07text"], &["red", "text"]),
             // Drawn again, in pieces that cut a sequence.
             (&["old\r\nold\x1b[", "1A\r\x1b[Jnew\r\nnew two"], &["new", "new two"]),
+            (&["one\r\n\x1b[2Atwo"], &["two", "one"]),
             (&["a line that is longer than the window\r\n"], &["a line that is longe", "r than the window"]),
         ] {
             assert_eq!(rows(pieces), shown, "{pieces:?}");

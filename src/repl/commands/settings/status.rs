@@ -1,7 +1,7 @@
 //! `/status`: what this conversation has: its mode, model, session and workspace, what it used, and what is pending.
 
 use crate::agent::Agent;
-use crate::repl::commands::cost::priced;
+use crate::repl::commands::cost::{cost_of, priced};
 use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
 use crate::ui::token_counts;
 use crate::workspace::ChangeCount;
@@ -20,7 +20,7 @@ pub(in crate::repl::commands) fn status(context: &mut CommandContext<'_>, _: &st
     let pending = conversation.pending();
     let pending = match pending == ChangeCount::default() {
         true => "nothing pending".into(),
-        false => format!("{pending} pending: /changes shows them"),
+        false => format!("{pending} pending"),
     };
     let rows = [
         ("mode", Some(format!("{mode}: {}", mode.meaning()))),
@@ -29,7 +29,7 @@ pub(in crate::repl::commands) fn status(context: &mut CommandContext<'_>, _: &st
         ("server", conversation.server_facts().map(|facts| facts.words())),
         ("session", Some(session.unwrap_or_else(|| "starts with the first message".into()))),
         ("context", agent.map(context_words)),
-        ("cost", agent.map(|agent| agent.costs().0).filter(|spent| spent.requests > 0).map(priced)),
+        ("cost", agent.map(|agent| agent.costs().0).filter(|spent| cost_of(spent).is_some()).map(priced)),
         ("changes", Some(pending)),
         ("workspace", Some(roots.join(", "))),
         ("theme", Some(context.output.theme.name.clone())),
