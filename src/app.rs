@@ -359,9 +359,9 @@ impl ConversationBuilder for App {
         Ok(self.answerer_or(OfflineProvider::in_shell(), provider, model)?)
     }
 
-    fn address_from_environment(&self, provider: &str) -> Option<(String, String)> {
+    fn address(&self, provider: &str) -> Option<(String, Option<String>)> {
         let server = self.server(provider).ok()?;
-        Some((server.preset.base_url, server.address_variable?))
+        Some((server.preset.base_url, server.address_variable))
     }
 
     fn reread_provider(&self) {

@@ -70,6 +70,10 @@ impl Bench {
         let view = View::at(places, workspace.roots());
         let env = ToolContext {
             mounts: Arc::default(),
+            pages: Arc::default(),
+            guidance: Arc::default(),
+            servers: Default::default(),
+            checks: Default::default(),
             mode: ModeCell::new(Mode::Write),
             workspace: workspace.with_view(view),
             ledger: Mutex::new(ReadLedger::default()),
@@ -78,6 +82,7 @@ impl Bench {
             limits: ToolLimits::default(),
             commands: CommandSettings {
                 supervisor: PathBuf::from("/bin/false"),
+                reserve: Default::default(),
                 timeout: Duration::from_secs(1),
                 withheld: Vec::new(),
                 confining: None,
@@ -107,6 +112,8 @@ impl Bench {
             stop_stage: placet::tools::StopStageCell::default(),
             cancel: CancellationToken::new(),
             progress: ProgressSink::silent(),
+            may_detach: placet::tools::BackgroundCheck::always(),
+            requests: Arc::new(placet::tools::NoRequestHost),
             inspect: placet::tools::OutputInspector::nothing(),
             children: placet::tools::SubagentSpawner::none(),
             enquire: AskUser::new(|_, _| Box::pin(std::future::ready(UserReply::Nobody))),

@@ -61,8 +61,8 @@ pub trait ConversationBuilder {
     fn has_provider(&self) -> bool;
     /// The variable to set where this provider wants a key and there is none.
     fn missing_key(&self, provider: &str) -> Option<String>;
-    /// The address of this provider and the environment variable that names it, where one does.
-    fn address_from_environment(&self, provider: &str) -> Option<(String, String)>;
+    /// The base URL of this provider, and the environment variable that names it, where one does.
+    fn address(&self, provider: &str) -> Option<(String, Option<String>)>;
     /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
     /// What running a command would access here and now: whether it is confined is found by trying.

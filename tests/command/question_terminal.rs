@@ -20,7 +20,8 @@ fn question(start: Start) -> Pty {
 fn sent(pty: &Pty, output: &str) -> String {
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
     let (before, _) = raw.split_once("apply?").unwrap();
-    let (_, sent) = before.rsplit_once(output).unwrap_or_else(|| panic!("{output:?} is not in {raw:?}"));
+    // The first: the last rows are above the question again, as text.
+    let (_, sent) = before.split_once(output).unwrap_or_else(|| panic!("{output:?} is not in {raw:?}"));
     sent.to_string()
 }
 
@@ -65,18 +66,21 @@ fn nothing_that_was_on_the_screen_is_lost_and_no_blank_rows_are_made() {
         )
     };
     // A program that writes rows, one that ends at the top of the screen, and a screen that is full.
-    for (lines, output) in [(3, "one\ntwo\n"), (9, "\x1b[H"), (40, "one\n\x1b[2Atwo")] {
+    for (lines, output, last) in
+        [(3, "one\ntwo\n", "one\ntwo\n"), (9, "\x1b[H", ""), (40, "one\n\x1b[2Atwo", "two\none\n")]
+    {
         let start = shell().size(80, 24).program("sh").arg("-c").arg(&script(lines)).file("output", output);
         let pty = question(start);
         let transcript = pty.transcript();
         let earlier: Vec<&str> = transcript.lines().filter(|row| row.starts_with("earlier-")).collect();
         assert_eq!(earlier.len(), lines, "{transcript}");
-        // The question begins at the top of the screen, directly below what is in the scrollback.
+        // The last rows and the question begin at the top of the screen, directly below what is in the scrollback.
         let screen = pty.screen();
-        assert!(!screen.contains("earlier-") && screen.starts_with("────"), "{screen}");
+        let begins = screen.starts_with(&format!("{last}────"));
+        assert!(!screen.contains("earlier-") && begins, "{screen}");
         if lines == 3 {
             let above = transcript.split("────").next().unwrap();
-            assert!(above.ends_with("\none\ntwo\n") && !above.contains("\n\n"), "{above:?}");
+            assert!(above.ends_with("\none\ntwo\none\ntwo\n") && !above.contains("\n\n"), "{above:?}");
         }
     }
 }
@@ -141,9 +145,11 @@ fn answers_to_a_programs_questions_type_nothing_at_the_question() {
     }
     let output = "\x1b[6n".repeat(300);
     let pty = question(run(&output));
-    let before = pty.screen();
-    assert!(!before.contains("R\x1b") && !before.contains(";1R"), "{before}");
-    assert!(before.contains("Keep pending") && !pty.exists("made"), "{before}");
+    let screen = pty.screen();
+    // Above it is what the program's terminal has echoed.
+    let (_, asked) = screen.split_once("────").unwrap();
+    assert!(!asked.contains("R\x1b") && !asked.contains(";1R"), "{screen}");
+    assert!(asked.contains("Keep pending") && !pty.exists("made"), "{screen}");
 }
 
 /// Story: `!cat file` left margins, letters of line drawing and reverse video to the question of the next turn.

@@ -46,6 +46,28 @@ fn ctrl_c_between_the_program_and_the_question_ends_nothing() {
     assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{:?}", pty.modes_on());
 }
 
+/// Story: the reason why a program failed was scrolled away when the question came.
+#[test]
+fn the_last_lines_of_the_program_are_above_the_question_as_text() {
+    if !has_view() {
+        return;
+    }
+    let words = r#"seq 100 120; printf "\033[31mwhy\033[0m: \342\200\256rtl\n"; echo x > made.txt; exit 4"#;
+    let mut pty = script(words);
+    pty.until("the question", |screen| screen.contains("Keep pending"));
+    let screen = pty.screen();
+    assert!(screen.starts_with("117\n118\n119\n120\nwhy: <U+202E>rtl\n"), "{screen}");
+    assert!(screen.contains("exit code 4"), "{screen}");
+    pty.answer("k");
+    pty.until("the script goes on", |screen| screen.contains("[after 3]"));
+    // What a program draws on the alternate screen is gone with it.
+    let mut pty = script(r#"printf "\033[?1049hinside\033[?1049l"; echo bye; echo y > made.txt"#);
+    pty.until("the question", |screen| screen.contains("Keep pending"));
+    assert!(pty.screen().starts_with("bye\n") && !pty.screen().contains("inside"), "{}", pty.screen());
+    pty.answer("k");
+    pty.until("the script goes on", |screen| screen.contains("[after 3]"));
+}
+
 #[test]
 fn keys_from_before_the_question_answer_nothing() {
     if !has_view() {

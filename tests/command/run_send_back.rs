@@ -89,6 +89,22 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
     assert!(!pty.exists("got.txt"));
 }
 
+/// Story: a text that was typed at the question was refused, and nothing said where a text goes.
+#[test]
+fn a_text_at_the_question_is_told_where_it_goes() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = agent("echo three >> notes.txt").arg("mine").spawn();
+    question(&pty);
+    pty.answer("please do not");
+    pty.until("the way", |s| s.contains("text is no answer here · Esc clears it, then s takes a message"));
+    pty.send("\x1b");
+    pty.until("an empty line", |s| !s.contains("text is no answer here"));
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+}
+
 /// Story: after the second round nothing said what was new, and each file had three rows with the whole command line.
 #[test]
 fn the_second_round_keeps_decisions_and_marks_what_is_new() {

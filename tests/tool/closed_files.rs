@@ -5,6 +5,7 @@ use crate::support::require::{has_view, require};
 use crate::support::tool_bench::{Bench, Person};
 use crate::support::txn::Txn;
 use placet::permission::Mode;
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -76,6 +77,42 @@ fn a_closed_directory_is_the_failure_of_one_operation() {
     let out = txn.run(["tool", "call", "operations", &call.to_string(), "--mode", "write"]).code(0);
     assert!(out.stdout.contains("[1 done, 3 failed, 1 file changed]"), "{}", out.stdout);
     assert_eq!((txn.read("free"), txn.read("d/old")), (Some("x".into()), Some("old\n".into())));
+}
+
+/// Where the document of a tool set says that the steps of a call fail each for itself, a read-only file is no question that
+/// stops the others.
+#[test]
+fn a_read_only_file_is_the_failure_of_its_own_step() {
+    let of = |path: &str| json!({"sBase": "app", "sPath": path, "sMode": "overwrite", "sContent": "x"});
+    let step = |path: &str| json!({"op": "write", "path": path, "content": "x"});
+    let file = |path: &str| json!({"path": path, "content": "eA=="});
+    for (set, tool, call, line) in [
+        (
+            ToolSet::Typestack,
+            "agent_prompt",
+            json!({"aOperations": [of("a"), of("locked"), of("b")]}),
+            "1 of 3 operations failed",
+        ),
+        (
+            ToolSet::Deepagents,
+            "upload_files",
+            json!({"files": [file("/a"), file("/locked"), file("/b")]}),
+            r#"{"path":"/locked","error":"permission_denied"}"#,
+        ),
+        (
+            ToolSet::Native,
+            "operations",
+            json!({"operations": [step("a"), step("locked"), step("b")], "atomic": false, "force": true}),
+            "[2 done, 1 failed, 2 files changed]",
+        ),
+    ] {
+        let mut bench = read_only().speaking(set, &ToolSetSettings::default());
+        bench.person = Person::Away;
+        let body = bench.call(tool, call).done();
+        assert!(body.contains(line), "{set}: {body}");
+        let read = |name: &str| bench.text(name);
+        assert_eq!((read("a"), read("locked"), read("b")), ("x".into(), "old\n".into(), "x".into()), "{set}");
+    }
 }
 
 fn read_only() -> Bench {

@@ -163,7 +163,9 @@ fn lines_that_the_patch_does_not_quote_must_have_been_read() {
     bench.write("f", "0\none\ntwo\nthree\n4\n");
     let fuzzy = json!({"patch": "--- a/f\n+++ b/f\n@@ -2,3 +2,3 @@\n eins\n-two\n+2\n three\n", "fuzz": 1});
     let error = bench.call("apply_patch", fuzzy.clone()).failed();
-    assert!(error.starts_with("error: `f` has not been read in this session\n"), "{error}");
+    let reason =
+        "error: the patch does not quote the lines at its place, and `f` has not been read in this session\n";
+    assert!(error.starts_with(reason), "{error}");
     let blind = patch("--- a/f\n+++ b/f\n@@ -2,0 +3 @@\n+x\n");
     assert!(bench.call("apply_patch", blind.clone()).failed().contains("has not been read"));
     let delete = patch("*** Begin Patch\n*** Delete File: f\n*** End Patch\n");

@@ -7,6 +7,7 @@ mod document_rules;
 mod entrance_words;
 mod long_arguments;
 mod rare_tools;
+mod round_trip;
 mod seed_agentos;
 mod seed_agsh;
 mod seed_deepagents;

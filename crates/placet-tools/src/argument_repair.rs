@@ -4,6 +4,7 @@
 //! Every change is a value, and the model reads what was changed. A string is never changed, and a name that resembles a
 //! parameter is not ignored: it may be a misspelt one.
 
+use super::argument_size::beginning;
 use placet_text::conversation::{CallInput, json_repair};
 use placet_text::text::nearest;
 use serde_json::{Map, Value};
@@ -63,6 +64,8 @@ fn ignore_unknown(fields: &mut Map<String, Value>, schema: &Value, repairs: &mut
     let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
     fields.retain(|name, _| {
         let is_meant = known.contains_key(name) || nearest(name, known.keys().map(String::as_str)).is_some();
+        // The note repeats the name: nobody would read a long one.
+        let is_meant = is_meant || beginning(name).len() < name.len();
         if !is_meant {
             repairs.push(ArgumentRepair::Ignored { name: name.clone() });
         }

@@ -2,39 +2,21 @@
 //! command of megabytes is refused before any of it is copied, shown or searched.
 
 use super::ToolError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The longest text of an argument that is no content, in bytes, and the longest name of an argument.
-pub(crate) const LONGEST_ARGUMENT: usize = 1 << 20;
+const LONGEST_ARGUMENT: usize = 1 << 20;
 
 /// How much of a name is repeated in an error, in bytes.
 const REPEATED: usize = 100;
 
-/// The arguments that contain what is written to a file, or the place in a file where it is written, whatever tool and
-/// whatever list they are in.
-const CONTENTS: &[&str] = &[
-    "content",
-    "data",
-    "file_text",
-    "input",
-    "insert_after",
-    "insert_before",
-    "insert_text",
-    "new_str",
-    "new_string",
-    "new_text",
-    "old_str",
-    "old_string",
-    "old_text",
-    "patch",
-    "sContent",
-    "sReplace",
-    "sSearch",
-];
+/// The keyword of JSON Schema by which a parameter says that it takes the content of a file, a part of one, or the place
+/// of one where such a part goes: it may be of any length, and so may all that is in it. Models do not get the keyword.
+pub(crate) const CONTENT: &str = "contentMediaType";
 
-/// Refuses arguments that are too long. Copies nothing of them.
-pub(crate) fn check(arguments: &Value) -> Result<(), ToolError> {
-    match too_long(arguments, "") {
+/// Refuses arguments that are too long for the schema of their tool. Copies nothing of them.
+pub(crate) fn check(arguments: &Map<String, Value>, schema: &Value) -> Result<(), ToolError> {
+    match too_long_field(arguments, Some(schema)) {
         None => Ok(()),
         Some((name, bytes)) => Err(ToolError::hint(
             format!("`{}` has {bytes} bytes; an argument may have {LONGEST_ARGUMENT}", beginning(name)),
@@ -43,17 +25,28 @@ pub(crate) fn check(arguments: &Value) -> Result<(), ToolError> {
     }
 }
 
-/// The name and the length of the first argument that is too long.
-fn too_long<'v>(value: &'v Value, name: &'v str) -> Option<(&'v str, usize)> {
+/// The name and the length of the first field that is too long.
+fn too_long_field<'v>(fields: &'v Map<String, Value>, schema: Option<&Value>) -> Option<(&'v str, usize)> {
+    let known = schema.and_then(|schema| schema.get("properties"));
+    fields.iter().find_map(|(name, value)| match name.len() {
+        0..=LONGEST_ARGUMENT => too_long(value, name, known.and_then(|known| known.get(name))),
+        bytes => Some((name.as_str(), bytes)),
+    })
+}
+
+fn too_long<'v>(value: &'v Value, name: &'v str, schema: Option<&Value>) -> Option<(&'v str, usize)> {
+    let is_list = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "array");
+    let takes = |schema: &Value| value.is_string() || value.is_array() && is_list(schema);
+    if schema.is_some_and(|schema| schema.get(CONTENT).is_some() && takes(schema)) {
+        return None;
+    }
     match value {
-        Value::String(text) => {
-            (text.len() > LONGEST_ARGUMENT && !CONTENTS.contains(&name)).then_some((name, text.len()))
+        Value::String(text) => (text.len() > LONGEST_ARGUMENT).then_some((name, text.len())),
+        Value::Array(items) => {
+            let each = schema.and_then(|schema| schema.get("items"));
+            items.iter().find_map(|item| too_long(item, name, each))
         }
-        Value::Array(items) => items.iter().find_map(|item| too_long(item, name)),
-        Value::Object(fields) => fields.iter().find_map(|(name, value)| match name.len() {
-            0..=LONGEST_ARGUMENT => too_long(value, name),
-            bytes => Some((name, bytes)),
-        }),
+        Value::Object(fields) => too_long_field(fields, schema),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! arguments before they are read: what is documented is what is enforced. Nothing is converted here: `"20"` is not 20.
 //! [`super::argument_repair`] changes what can mean one thing only.
 
-use super::ToolError;
+use super::{ToolError, argument_size};
 use placet_text::conversation::ToolSpec;
 use placet_text::text::nearest;
 use schemars::JsonSchema;
@@ -75,17 +75,24 @@ impl ToolSchema {
         })
     }
 
-    /// What a model gets. That numbers are not negative is checked and not said: no model sends one.
+    /// What a model gets. That numbers are not negative is checked and not said, because no model sends one; nor is which
+    /// texts may be long.
     pub fn spec(&self) -> ToolSpec {
         let mut spec = ToolSpec::clone(&self.spec);
-        without_least(&mut spec.schema);
+        without_unsaid(&mut spec.schema);
         spec
+    }
+
+    /// Refuses arguments that are too long, before anything else looks at them.
+    pub(super) fn refuse_long(&self, input: &Value) -> Result<(), ToolError> {
+        input.as_object().map_or(Ok(()), |given| argument_size::check(given, &self.spec.schema))
     }
 
     pub fn parse<T: DeserializeOwned>(&self, input: &Value) -> Result<T, ToolError> {
         let Value::Object(given) = input else {
             return Err(self.error(format!("the arguments are {}, not an object", describe(input))));
         };
+        self.refuse_long(input)?;
         let mut given = given.clone();
         // `null` for an optional parameter means that the parameter is absent.
         given.retain(|name, value| !value.is_null() || self.required(name));
@@ -202,16 +209,17 @@ fn slim(schema: &mut Value) {
     }
 }
 
-/// Removes `"minimum": 0`, at any depth.
-fn without_least(schema: &mut Value) {
+/// Removes `"minimum": 0` and the keyword of contents, at any depth.
+fn without_unsaid(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             if fields.get("minimum").is_some_and(|least| *least == 0) {
                 fields.shift_remove("minimum");
             }
-            fields.values_mut().for_each(without_least);
+            fields.shift_remove(argument_size::CONTENT);
+            fields.values_mut().for_each(without_unsaid);
         }
-        Value::Array(items) => items.iter_mut().for_each(without_least),
+        Value::Array(items) => items.iter_mut().for_each(without_unsaid),
         _ => {}
     }
 }

@@ -304,7 +304,7 @@ impl ToolRegistry {
         if let Some((tool, arguments)) = self.looked_up(name, input) {
             return tool.touches(&Value::Object(arguments.clone()));
         }
-        let tool = self.get(name).ok().filter(|_| is_short(input));
+        let tool = self.get(name).ok();
         tool.map(|tool| tool.touches(&read_as(tool, input))).unwrap_or_default()
     }
 
@@ -316,7 +316,7 @@ impl ToolRegistry {
             Ok(plan) => return Ok(Box::new(plan)),
             Err(refusal) => refusal,
         };
-        let is_repairable = refusal.fault == CallFailure::Other && is_short(input);
+        let is_repairable = refusal.fault == CallFailure::Other;
         let repair = || argument_repair::repaired(input, &tool.spec().schema);
         let Some((value, repairs)) = is_repairable.then(repair).flatten() else {
             return Err(refusal);
@@ -345,10 +345,6 @@ impl ToolRegistry {
                 return Err(ToolError::hint(reason.clone(), hint));
             }
         };
-        // A server has its own limits, and knows what its arguments contain.
-        if self.servers.find(self.unprefixed(name)).is_none() {
-            argument_size::check(value)?;
-        }
         let inner = tool.plan(value, env).map_err(|e| self.names.error(e))?;
         // Only if the tool has this parameter: otherwise its plan has refused the parameter already.
         let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
@@ -358,14 +354,6 @@ impl ToolRegistry {
         let names = self.names.clone();
         let (tool, delivery) = (name.into(), tool.delivery());
         Ok(DeliveredPlan { inner, tool, scratchpad, delivery, names, repairs: Vec::new() })
-    }
-}
-
-/// Whether no argument is so long that the call is refused for it.
-fn is_short(input: &CallInput) -> bool {
-    match input {
-        CallInput::Object(value) => argument_size::check(value).is_ok(),
-        CallInput::Malformed { .. } => true,
     }
 }
 

@@ -181,6 +181,7 @@ impl Plan for RememberPlan {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CommandWriteArgs {
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 

@@ -43,10 +43,13 @@ enum ScratchpadAction {
 struct Args {
     action: ScratchpadAction,
     name: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: Option<String>,
     offset: Option<usize>,
     limit: Option<usize>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_string: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_string: Option<String>,
     to: Option<String>,
     from: Option<Vec<String>>,

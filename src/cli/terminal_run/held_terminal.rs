@@ -9,6 +9,7 @@
 
 use super::super::screen;
 use super::super::startup::signals;
+use super::last_output::LastOutput;
 use super::program_screen::ProgramScreen;
 use super::terminal_size::terminal_size;
 use crate::process::close_on_exec;
@@ -79,6 +80,7 @@ pub(in crate::cli) struct HeldTerminal {
     notice: EndNotice,
     colors: ChangedColors,
     base: BaseMode,
+    last_output: LastOutput,
 }
 
 /// What the program may have done to the colours. Dropping it sets them back.
@@ -113,9 +115,10 @@ impl HeldTerminal {
     /// Takes the terminal back from `program`, which has ended.
     pub(super) fn of(base: BaseMode, program: &str, mut terminal: ProgramTerminal) -> HeldTerminal {
         terminal.take_back();
+        let last_output = terminal.screen.take_last_output();
         let ProgramTerminal { screen, lent } = terminal;
         let colors = ChangedColors { lent, program: screen.colors(), is_set_back: false };
-        HeldTerminal { notice: EndNotice::start(program), colors, base }
+        HeldTerminal { notice: EndNotice::start(program), colors, base, last_output }
     }
 
     /// What placet does from now on.
@@ -123,11 +126,12 @@ impl HeldTerminal {
         *self.notice.step.lock().unwrap_or_else(PoisonError::into_inner) = step;
     }
 
-    /// The base mode for the question, and an empty screen. Drops what was typed until now.
+    /// The base mode for the question, and a screen with nothing but the program's last rows. Drops what was typed until now.
     pub(in crate::cli) fn into_base(self) -> BaseMode {
-        let HeldTerminal { notice, mut colors, base } = self;
+        let HeldTerminal { notice, mut colors, base, last_output } = self;
         drop(notice);
         colors.set_back().clear();
+        last_output.show(terminal_size());
         if let Ok(mut keys) = BlockingKeyReader::new() {
             while matches!(keys.next(Duration::ZERO), Ok(Some(_))) {}
         }

@@ -5,6 +5,7 @@
 
 mod guard;
 mod held_terminal;
+mod last_output;
 mod mode_tracker;
 mod output_scanner;
 mod page;

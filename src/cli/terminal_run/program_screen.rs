@@ -1,5 +1,6 @@
 //! The program's screen as far as placet must know it: the modes that it has set, and what its alternate screen shows.
 
+use super::last_output::LastOutput;
 use super::mode_tracker::ModeTracker;
 use super::output_scanner::OutputScanner;
 use super::screen_model::ScreenModel;
@@ -42,6 +43,8 @@ pub(super) struct ProgramScreen {
     size: TerminalSize,
     /// The output since its last line feed, or the end of that.
     last_row: Vec<u8>,
+    /// Since the alternate screen was left.
+    last_output: LastOutput,
     /// What [`ProgramScreen::take_changed`] last knew of the title: whether it was stored.
     reported_title: Option<bool>,
 }
@@ -49,7 +52,15 @@ pub(super) struct ProgramScreen {
 impl ProgramScreen {
     pub(super) fn new(size: TerminalSize) -> ProgramScreen {
         let (scanner, tracker) = (OutputScanner::new(), ModeTracker::default());
-        ProgramScreen { scanner, tracker, model: None, size, last_row: Vec::new(), reported_title: None }
+        ProgramScreen {
+            scanner,
+            tracker,
+            model: None,
+            size,
+            last_row: Vec::new(),
+            last_output: LastOutput::default(),
+            reported_title: None,
+        }
     }
 
     /// Passes the program's output to `out`.
@@ -60,16 +71,17 @@ impl ProgramScreen {
         }
         let row = bytes.get(end..).unwrap_or_default();
         self.last_row.extend_from_slice(row.get(row.len().saturating_sub(LONGEST_ROW)..).unwrap_or_default());
-        let ProgramScreen { scanner, tracker, model, size, .. } = self;
+        let ProgramScreen { scanner, tracker, model, size, last_output, .. } = self;
         let mut from = out.len();
         // A model is a thread. Only the last screen of these bytes gets one: a program may change the screen a hundred
         // thousand times in them.
         let (mut is_on, mut is_new) = (model.is_some(), false);
         scanner.feed(bytes, out, tracker, |out, tracker| {
             let was_on = std::mem::replace(&mut is_on, tracker.alternate().is_some());
-            if is_on && !was_on {
-                is_new = true;
+            if is_on != was_on {
+                is_new |= is_on;
                 from = out.len();
+                last_output.clear();
             }
         });
         if !is_on {
@@ -77,8 +89,10 @@ impl ProgramScreen {
         } else if is_new {
             *model = Some(ScreenModel::start(size.rows, size.columns));
         }
-        if let Some(model) = model {
-            model.feed(out.get(from..).unwrap_or_default());
+        let drawn = out.get(from..).unwrap_or_default();
+        match model {
+            Some(model) => model.feed(drawn),
+            None => last_output.push(drawn),
         }
     }
 
@@ -122,6 +136,11 @@ impl ProgramScreen {
         self.tracker.forget();
         self.scanner.forget_title();
         reset
+    }
+
+    /// What it wrote last on the main screen.
+    pub(super) fn take_last_output(&mut self) -> LastOutput {
+        std::mem::take(&mut self.last_output)
     }
 
     /// The rest of the output, at its end.

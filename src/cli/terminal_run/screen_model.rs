@@ -19,6 +19,7 @@ enum ModelTask {
     Output(Vec<u8>),
     Resize(u16, u16),
     Picture(SyncSender<Vec<u8>>),
+    Rows(SyncSender<Vec<String>>),
 }
 
 /// A screen that follows output. Dropping it ends its thread.
@@ -51,6 +52,13 @@ impl ScreenModel {
         picture.recv_timeout(PATIENCE).ok()
     }
 
+    /// The text of each row; `None` if the model is lost.
+    pub(super) fn rows(&mut self) -> Option<Vec<String>> {
+        let (answer, rows) = sync_channel(1);
+        self.send(ModelTask::Rows(answer));
+        rows.recv_timeout(PATIENCE).ok()
+    }
+
     fn send(&mut self, mut task: ModelTask) {
         let Some(tasks) = &self.tasks else { return };
         let end = Instant::now() + BEHIND;
@@ -76,6 +84,10 @@ fn follow(inbox: Receiver<ModelTask>, rows: u16, columns: u16) {
             ModelTask::Resize(rows, columns) => parser.screen_mut().set_size(rows.max(1), columns.max(1)),
             ModelTask::Picture(answer) => {
                 drop(answer.send(parser.screen().contents_formatted()));
+            }
+            ModelTask::Rows(answer) => {
+                let (_, columns) = parser.screen().size();
+                drop(answer.send(parser.screen().rows(0, columns).collect()));
             }
         }
     }

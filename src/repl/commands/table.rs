@@ -165,7 +165,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         none,
         mcp::mcp,
     ),
-    row("status", "", "show mode, provider, session and workspace", none, status::status),
+    row("status", "", "show mode, model, context, cost and changes", none, status::status),
     row("cost", "", "tokens and cost of this conversation and this day", none, cost::cost),
     row(
         "permission",

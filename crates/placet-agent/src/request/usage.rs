@@ -33,6 +33,13 @@ pub struct ContextUsage {
     pub summed_up: usize,
 }
 
+impl ContextUsage {
+    /// Tokens of the next request.
+    pub fn used(&self) -> u64 {
+        self.shares.iter().map(|share| share.tokens).sum()
+    }
+}
+
 /// The rank of files of instructions, whose name is their path.
 const INSTRUCTIONS: u8 = 3;
 

@@ -39,8 +39,11 @@ enum OperationKind {
 struct OperationArgs {
     op: OperationKind,
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_string: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_string: Option<String>,
     replace_all: Option<bool>,
     to: Option<String>,
@@ -94,8 +97,13 @@ impl Tool for OperationsTool {
         if count == 0 || count > MOST {
             return Err(ToolError::new(format!("{count} operations: one call takes 1 to {MOST}")));
         }
+        let failing = if args.atomic == Some(false) { FailurePolicy::GoesOn } else { FailurePolicy::Stops };
+        let resolve = |path: &str| match failing {
+            FailurePolicy::Stops => env.resolve_staged(path),
+            FailurePolicy::GoesOn => env.resolve_staged(path).map(ResolvedPath::of_own_step),
+        };
         let numbered =
-            |(n, step): (usize, OperationArgs)| operation(step, env).map_err(|e| at_step(n, count, e));
+            |(n, step): (usize, OperationArgs)| operation(step, resolve).map_err(|e| at_step(n, count, e));
         let operations: Vec<FileOperation> =
             args.operations.into_iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
         let owned = |all: Vec<&ResolvedPath>| all.into_iter().cloned().collect::<Vec<_>>();
@@ -104,7 +112,6 @@ impl Tool for OperationsTool {
         let title = format!("{count} operation{}", s(count));
         let unseen = operations.iter().map(|o| format!("{}\n", words(o, env))).collect();
         let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
-        let failing = if args.atomic == Some(false) { FailurePolicy::GoesOn } else { FailurePolicy::Stops };
         let prints = args.scratchpad.is_none();
         let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
             perform(&operations, env, draft, consent, (unread, failing, prints))
@@ -120,8 +127,11 @@ enum FailurePolicy {
     GoesOn,
 }
 
-fn operation(step: OperationArgs, env: &ToolContext) -> Result<FileOperation, ToolError> {
-    let at = env.resolve_staged(&step.path)?;
+fn operation(
+    step: OperationArgs,
+    resolve: impl Fn(&str) -> Result<ResolvedPath, ToolError>,
+) -> Result<FileOperation, ToolError> {
+    let at = resolve(&step.path)?;
     let needed = |value: Option<String>, name: &str| {
         value.ok_or_else(|| ToolError::new(format!("`{name}` is missing")))
     };
@@ -145,12 +155,8 @@ fn operation(step: OperationArgs, env: &ToolContext) -> Result<FileOperation, To
             how: if step.replace_all == Some(true) { ReplacePolicy::All } else { ReplacePolicy::One },
         },
         OperationKind::Delete => FileOperation::Delete { at },
-        OperationKind::Move => {
-            FileOperation::Move { from: at, to: env.resolve_staged(&needed(step.to, "to")?)? }
-        }
-        OperationKind::Copy => {
-            FileOperation::Copy { from: at, to: env.resolve_staged(&needed(step.to, "to")?)? }
-        }
+        OperationKind::Move => FileOperation::Move { from: at, to: resolve(&needed(step.to, "to")?)? },
+        OperationKind::Copy => FileOperation::Copy { from: at, to: resolve(&needed(step.to, "to")?)? },
     })
 }
 

@@ -40,9 +40,13 @@ const COUNTED: usize = 1_000_000;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_string: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_string: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     insert_before: Option<String>,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     insert_after: Option<String>,
     replace_all: Option<bool>,
     force: Option<bool>,

@@ -50,18 +50,25 @@ impl SearchHit {
     /// What is before and after the text in a row, with the number of the line right-aligned in `width`.
     pub(crate) fn ends(&self, width: usize) -> (String, String) {
         let gutter = if self.matched { GUTTER } else { CONTEXT_GUTTER };
-        let number = format!("{:>width$}{gutter}", self.line);
-        match self.cut {
-            None => (number, String::new()),
-            Some((before, after)) => {
-                (format!("{number}[... {before} bytes] "), format!(" [{after} bytes ...]"))
-            }
-        }
+        let (lead, tail) = self.marks();
+        (format!("{:>width$}{gutter}{lead}", self.line), tail)
     }
 
     pub(crate) fn row(&self, width: usize) -> String {
         let (lead, tail) = self.ends(width);
         format!("{lead}{}{tail}", String::from_utf8_lossy(&self.bytes))
+    }
+
+    /// The text of the line; a part of a long line says so.
+    pub(crate) fn text(&self) -> String {
+        let (lead, tail) = self.marks();
+        format!("{lead}{}{tail}", String::from_utf8_lossy(&self.bytes))
+    }
+
+    fn marks(&self) -> (String, String) {
+        self.cut.map_or_else(Default::default, |(before, after)| {
+            (format!("[... {before} bytes] "), format!(" [{after} bytes ...]"))
+        })
     }
 
     /// Where the part is in the file whose `line` has these bytes; empty if the file has other bytes there: in another

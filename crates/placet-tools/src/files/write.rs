@@ -28,6 +28,8 @@ use std::sync::Arc;
 
 const LARGEST: u64 = 1 << 30;
 const DIFF: usize = 1 << 20;
+/// The byte order mark as a character.
+const MARK: char = '\u{FEFF}';
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +43,7 @@ pub(crate) enum WriteFileMode {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
     /// create refuses an existing file.
     mode: Option<WriteFileMode>,
@@ -439,7 +442,9 @@ pub(crate) fn encode_like(text: &str, old: &TextFile, form: WriteEncoding) -> Re
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
         _ => text.to_string(),
     };
-    let text = if mark > 0 { text.strip_prefix('\u{FEFF}').unwrap_or(&text) } else { &text };
+    // The mark of the file is not a part of its text, unless there are two.
+    let has_two = || old.text().starts_with(MARK);
+    let text = if mark > 0 && !has_two() { text.strip_prefix(MARK).unwrap_or(&text) } else { &text };
     let mut bytes = old.part(0..mark).to_vec();
     bytes.extend_from_slice(&encoding.encode(text).map_err(EditError::Unencodable)?);
     Ok(bytes)

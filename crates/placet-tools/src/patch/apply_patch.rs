@@ -32,6 +32,7 @@ const MOST_FUZZ: u64 = 3;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     patch: String,
     /// For a patch that names no file.
     path: Option<String>,

@@ -66,11 +66,11 @@ pub(crate) fn judge(
         }
         ReadStatus::Seen => Ok(LedgerVerdict::Fine),
         ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(LedgerVerdict::Fine),
-        ReadStatus::Never => Err(never_read(&path)),
+        ReadStatus::Never => Err(unquoted(never_read(&path))),
         ReadStatus::Part { seen, .. } => {
             let mut touched = RangeSet::new();
             targets.into_iter().for_each(|target| touched.insert(target));
-            Err(not_shown(&path, &seen, &touched.without(&seen), None))
+            Err(unquoted(not_shown(&path, &seen, &touched.without(&seen), None)))
         }
         ReadStatus::Unshown(lines) => Err(unshown(env, at, &path, (&file, hash), &lines)),
         ReadStatus::Changed(change) if targets.is_empty() || change.intact => {
@@ -78,6 +78,12 @@ pub(crate) fn judge(
         }
         ReadStatus::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
     }
+}
+
+/// Why a patch of a file needs that its lines were shown: with context that fits, it does not.
+fn unquoted(error: ToolError) -> ToolError {
+    let message = format!("the patch does not quote the lines at its place, and {}", error.message);
+    ToolError { message, ..error }
 }
 
 fn data(env: &ToolContext, at: &ResolvedPath) -> ToolError {

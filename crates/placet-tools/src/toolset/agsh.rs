@@ -48,8 +48,10 @@ struct AgshEdit {
     /// The file path to edit.
     path: String,
     /// The exact string to find and replace.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_string: String,
     /// The replacement string.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_string: String,
     /// Replace all occurrences (default: false).
     replace_all: Option<bool>,
@@ -65,6 +67,7 @@ struct AgshWrite {
     /// The file path to write.
     path: String,
     /// The content to write to the file.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
     /// Save output to the scratchpad under this name.
     #[serde(rename = "scratchpad")]
@@ -206,10 +209,8 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
             all += file.matches;
             for hit in file.hits.iter().take(most - shown) {
                 shown += 1;
-                let line = String::from_utf8_lossy(&hit.bytes);
-                let cut = if hit.cut.is_some() { " [line cut]" } else { "" };
                 let name = file.relative.shown();
-                let _ = writeln!(text, "{}{name}:{}: {line}{cut}", found.prefix, hit.line);
+                let _ = writeln!(text, "{}{name}:{}: {}", found.prefix, hit.line, hit.text());
             }
         }
         match all {

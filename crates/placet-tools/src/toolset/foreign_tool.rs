@@ -241,6 +241,7 @@ where
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> PlanResult {
+        self.shape.refuse_long(input)?;
         if let Some(words) = (self.check)(input) {
             return Err(ToolError::worded(words));
         }

@@ -46,14 +46,18 @@ struct Args {
     /// view: first and last line, from 1; -1 for the last stands for the end.
     view_range: Option<Vec<i64>>,
     /// create
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     file_text: Option<String>,
     /// str_replace
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_str: Option<String>,
     /// str_replace; for insert, as insert_text
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_str: Option<String>,
     /// insert: the line after which the text goes, 0 for the beginning.
     insert_line: Option<i64>,
     /// insert
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     insert_text: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::report::{ReportedComment, ReportedEdit, ReportedRejection, ReviewReport};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Reports as [`super::report()`] makes them, one after the other, as a message. `None` where they say nothing.
 pub fn message(reports: &str) -> Option<String> {
@@ -34,6 +35,13 @@ pub fn message(reports: &str) -> Option<String> {
 }
 
 fn rejected(part: &ReportedRejection) -> String {
+    if Path::new(&part.path).iter().any(|name| name == ".git") {
+        let what = if part.what.is_empty() { &part.path } else { part.what.trim_end() };
+        return format!(
+            "\n## Rejected in the repository: {what}\n\nThe repository is as it was without it. The files of the work tree were \
+             decided separately.\n"
+        );
+    }
     let line = part.new_line.or(part.old_line).map(|line| format!(":{line}")).unwrap_or_default();
     let mut out = format!("\n## Rejected: {}{line}\n", part.path);
     if !part.what.is_empty() {
@@ -82,6 +90,19 @@ fn fenced(language: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rejected_commit_is_named_and_not_the_file_that_git_has_for_it() {
+        let what = "commit 1621923 \"Second\" on main: 1 file +1 -0 (a)";
+        for path in [".git/", "lib/.git/", ".git/refs/heads/topic"] {
+            let reports = serde_json::json!({"review": "x", "rejected": [{"path": path, "what": what}]});
+            let message = message(&reports.to_string()).unwrap();
+            assert!(message.contains(&format!("\n## Rejected in the repository: {what}\n")), "{message}");
+            assert!(!message.contains(".git"), "{message}");
+        }
+        let file = serde_json::json!({"review": "x", "rejected": [{"path": ".github/x", "what": what}]});
+        assert!(message(&file.to_string()).unwrap().contains("## Rejected: .github/x"));
+    }
 
     #[test]
     fn rejections_edits_and_comments_become_markdown() {

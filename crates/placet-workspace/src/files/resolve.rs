@@ -19,6 +19,9 @@ use std::sync::{Arc, OnceLock};
 /// and as a pending path it would slow every later call.
 const LONGEST: usize = 4095;
 
+/// The length of a sign such as `<U+200B>`.
+const SIGN: usize = 8;
+
 /// A path, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
@@ -58,6 +61,17 @@ impl ResolvedPath {
         Access::Read { path: self.path.clone(), place }
     }
 
+    /// The same path in a call whose steps fail each for itself: a read-only file is the failure of its own step, and no
+    /// question about the whole call.
+    #[must_use]
+    pub fn of_own_step(self) -> ResolvedPath {
+        let place = match self.place {
+            AccessLocation::ReadOnly => AccessLocation::Inside,
+            place => place,
+        };
+        ResolvedPath { place, ..self }
+    }
+
     /// Looks for links to the file.
     pub fn write(&self) -> Access {
         let is_reached = || *self.links.answer.get_or_init(|| self.links.workspace.is_reached(&self.path));
@@ -84,6 +98,10 @@ impl Workspace {
     pub fn resolve_staged(&self, written: &str) -> Result<ResolvedPath, WorkspaceError> {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
+        }
+        // Before any of it is copied. Each byte may be written as a sign.
+        if written.len() > LONGEST * SIGN {
+            return Err(WorkspaceError::TooLong { bytes: written.len(), most: LONGEST });
         }
         let given = self.expand(written)?;
         let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));

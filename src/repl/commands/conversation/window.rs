@@ -109,7 +109,7 @@ fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
 
 /// A line for the whole, a bar of `bar` cells for the window, and a row for each share.
 fn told(fill: &ContextUsage, bar: Option<usize>, width: ProseWidth) -> Vec<Line<'static>> {
-    let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
+    let used = fill.used();
     let percent = |tokens: u64| tokens * 100 / fill.usable.max(1);
     let (shown, counted) = (token_counts::short(used), token_counts::short(fill.counted));
     let how = match fill.counted {

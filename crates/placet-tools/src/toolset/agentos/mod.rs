@@ -23,6 +23,7 @@ use crate::files::search_results::SearchQuery;
 use crate::files::write::{WriteFileMode, WritePlan};
 use crate::patch::apply_patch::patch_plan_of_one;
 use path::contained;
+use placet_text::text::{DetectedEncoding, TextEncoding};
 use placet_workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,6 +38,7 @@ const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
 
 const STRAY: &str = "some bytes are not valid UTF-8: shown as U+FFFD, unchanged in the file";
+const MARK: &str = "\u{FEFF}";
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +52,7 @@ struct AgentosRead {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct AgentosWrite {
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 
@@ -58,6 +61,7 @@ struct AgentosPatch {
     /// File path to patch.
     path: String,
     /// Unified diff format patch.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     patch: String,
 }
 
@@ -176,8 +180,14 @@ fn read(
     if whole {
         crate::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
     }
-    let fields = json!({"content": file.text(), "path": env.real_name(&at.path), "size": size});
-    let note = file.detected().stray.then(|| json!(STRAY));
+    let DetectedEncoding { encoding, mark, stray, .. } = file.detected();
+    // file_write writes exactly what it is given, so a byte order mark is a part of the content here.
+    let content = format!("{}{}", if mark > 0 { MARK } else { "" }, file.text());
+    let fields = json!({"content": content, "path": env.real_name(&at.path), "size": size});
+    let note = match encoding {
+        TextEncoding::Utf8 => stray.then(|| json!(STRAY)),
+        other => Some(json!(format!("the file is {other}; file_write would make it UTF-8"))),
+    };
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
     Ok(ToolOutput::done(answer(fields, [("note", note)]), CallSummary::line(line)))
 }
@@ -252,7 +262,7 @@ fn plan_search(args: &AgentosSearch, env: &ToolContext, _: &Arc<()>) -> PlanResu
         let total: usize = found.files.iter().map(|f| f.matches).sum();
         let one = |file: &crate::files::search_results::FileHits| {
             let path = format!("{}{}", found.prefix, file.relative.plain());
-            let of = move |hit: &crate::files::search_results::SearchHit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
+            let of = move |hit: &crate::files::search_results::SearchHit| json!({"path": path, "line": hit.line, "text": hit.text()});
             file.hits.iter().map(of).collect::<Vec<_>>()
         };
         let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();

@@ -20,6 +20,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     /// The picture in base64, or a data URL.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     data: Option<String>,
     /// Instead of data: the scratchpad that holds the picture, or its base64.
     name: Option<String>,

@@ -35,6 +35,7 @@ struct CodexShell {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct CodexPatch {
     /// The whole patch, from `*** Begin Patch` to `*** End Patch`.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     input: String,
 }
 

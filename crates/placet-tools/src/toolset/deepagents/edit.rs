@@ -15,6 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct DeepagentsWrite {
     file_path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 
@@ -22,7 +23,9 @@ struct DeepagentsWrite {
 struct DeepagentsEdit {
     file_path: String,
     /// The exact text to replace; it must be unique unless replace_all is set.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_string: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_string: String,
     replace_all: Option<bool>,
 }

@@ -153,7 +153,7 @@ fn report(found: &[(String, FileHits)], mode: DeepagentsGrepMode, most: usize) -
                 let _ = writeln!(out, "{path}:");
                 for hit in file.hits.iter().take(left) {
                     left -= 1;
-                    let text = String::from_utf8_lossy(&hit.bytes);
+                    let text = hit.text();
                     let _ = writeln!(out, "  {}: {text}", hit.line);
                     entries.push(json!({"path": path, "line": hit.line, "text": text}));
                 }

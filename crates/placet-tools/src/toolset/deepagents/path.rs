@@ -83,7 +83,8 @@ impl DeepagentsOptions {
         match self.virtual_paths {
             true => match shown.trim_start_matches('/') {
                 "" => ".".into(),
-                relative => relative.into(),
+                // A name may begin with `~`, which means the home directory elsewhere.
+                relative => format!("./{relative}"),
             },
             false if written.starts_with('/') => shown.into(),
             false => written.replace('\\', "/"),

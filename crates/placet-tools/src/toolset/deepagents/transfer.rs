@@ -28,6 +28,7 @@ const FILES: usize = 1000;
 struct DeepagentsUploadFile {
     path: String,
     /// The bytes, in base64.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 
@@ -77,9 +78,15 @@ type DeepagentsTarget = Result<DeepagentsPath, TransferError>;
 type DeepagentsBytes = Result<Vec<u8>, TransferError>;
 
 fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
-    let named = surface.named(env, path).map_err(|e| TransferError::from(e.fault))?;
-    // A file that a rule hides must not stop the others.
-    if env.workspace.is_hidden(&named.at.path) { Err(TransferError::Denied) } else { Ok(named) }
+    let mut named = surface.named(env, path).map_err(|e| TransferError::from(e.fault))?;
+    // A file that a rule hides, or that is read-only, must not stop the others.
+    match env.workspace.is_hidden(&named.at.path) {
+        true => Err(TransferError::Denied),
+        false => {
+            named.at = named.at.of_own_step();
+            Ok(named)
+        }
+    }
 }
 
 fn error_of(env: &ToolContext, error: &WorkspaceError) -> TransferError {

@@ -42,6 +42,7 @@ const REGISTRIES: [(&str, &[&str]); 10] = [
 struct TriggerfishExecWrite {
     /// Relative to the exec workspace.
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 

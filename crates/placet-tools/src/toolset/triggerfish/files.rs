@@ -30,6 +30,7 @@ struct TriggerfishRead {
 struct TriggerfishWrite {
     /// Relative to the workspace.
     path: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     content: String,
 }
 
@@ -37,7 +38,9 @@ struct TriggerfishWrite {
 struct TriggerfishEdit {
     path: String,
     /// Exact text, unique in the file.
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     old_text: String,
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     new_text: String,
 }
 

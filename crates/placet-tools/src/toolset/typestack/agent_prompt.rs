@@ -20,10 +20,12 @@ use std::sync::Arc;
 struct Args {
     /// TEST, PING, FILE-TEST, a JSON text with aOperations, or anything else, which is repeated.
     #[serde(rename = "sQuestion")]
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     question: Option<String>,
     /// Operations, each with sTool, sBase (app, web, core), sPath, sMode (overwrite, append, replace, read) and what
     /// the mode needs: sContent, or sSearch and sReplace.
     #[serde(rename = "aOperations")]
+    #[schemars(extend("contentMediaType" = "text/plain"))]
     operations: Option<Vec<Value>>,
 }
 

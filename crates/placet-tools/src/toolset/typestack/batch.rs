@@ -235,7 +235,7 @@ fn place(
         return Err(TypestackError::OutOfBase { path: path.into(), base: base.into() });
     }
     debug_assert!(matches!(at.read(), Access::Read { .. }));
-    Ok(at)
+    Ok(at.of_own_step())
 }
 
 fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, TypestackError> {

@@ -3,7 +3,7 @@
 //! The mark is `[...]`, which is seen without colour. While there is text on the line the answers are dim, because Enter sends
 //! the text.
 
-use super::answer_use::{Answer, OnceMoreReason, QuestionStage};
+use super::answer_use::{Answer, AnswerUse, OnceMoreReason, QuestionStage};
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, unseen_words};
 use super::pane_question::PaneQuestion;
@@ -32,6 +32,8 @@ const REFUSES: &str = "Enter refuses and sends your text · Esc clears it";
 const COPIES: &str = "Enter copies your text · Esc clears it";
 /// The same where nobody would get it.
 const NO_READER: &str = "text is no answer here · Esc clears it";
+/// The same at a question one of whose answers asks for a message.
+const MESSAGE_BY_ANSWER: &str = "text is no answer here · Esc clears it, then s takes a message";
 
 /// What the line below the question has, and what Enter does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ impl PaneQuestion {
             LineState::Empty { counts: false } => (NOT_READY, theme.style("dim")),
             LineState::TextSaidBelow => ("", hint),
             LineState::Text => (self.sends(), theme.style("question")),
-            LineState::TextWithoutReader => (NO_READER, theme.style("warning")),
+            LineState::TextWithoutReader => (self.without_reader(), theme.style("warning")),
         };
         if !words.is_empty() {
             parts.push((BEFORE_HINT, vec![Span::styled(words, style)]));
@@ -131,6 +133,15 @@ impl PaneQuestion {
             AnyQuestion::Enquiry(question) if is_copied(question.asker) => COPIES,
             AnyQuestion::Call(question) if question.takes_reason && !self.begun_before() => REFUSES,
             _ => SENDS,
+        }
+    }
+
+    /// What to do with a text that nobody would get.
+    fn without_reader(&self) -> &'static str {
+        let sends = |answer: &Answer| answer.letter == 's' && matches!(answer.does, AnswerUse::Choice(_));
+        match self.asked.overview().is_some() && self.answers().iter().any(sends) {
+            true => MESSAGE_BY_ANSWER,
+            false => NO_READER,
         }
     }
 
