@@ -1,5 +1,6 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
+use super::rare::{MORE_TOOLS, is_rare};
 use super::{
     JobRegistry, SaidHints, ServerPool, ServerRequestHost, StopStageCell, ToolError, ToolOutput, WebPages,
 };
@@ -10,7 +11,7 @@ use placet_sandbox::{self as sandbox, FileCopy, SandboxBackend};
 use placet_session::guidance::Guidance;
 use placet_session::session::Scratchpads;
 use placet_session::storage::StoreMounts;
-use placet_text::conversation::CallOutcome;
+use placet_text::conversation::{CallOutcome, ToolSpec};
 use placet_text::text::regular_file;
 use placet_text::text::secret::without_secrets;
 use placet_workspace::{ReadLedger, WalkBudget, Workspace};
@@ -18,7 +19,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +73,8 @@ pub struct ToolLimits {
     pub inline_bytes: usize,
     /// The room in the model's window, if that is less.
     pub room: ResultBudget,
+    /// What hints may name.
+    pub offered: OfferedTools,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
@@ -85,6 +88,7 @@ impl Default for ToolLimits {
         ToolLimits {
             inline_bytes: 30_000,
             room: ResultBudget::default(),
+            offered: OfferedTools::default(),
             read_bytes: 16_000_000,
             image_bytes: 3_750_000,
             search_time: Duration::from_secs(60),
@@ -132,6 +136,39 @@ impl Clone for ResultBudget {
     /// A clone belongs to another conversation, which has a window of its own.
     fn clone(&self) -> ResultBudget {
         ResultBudget::default()
+    }
+}
+
+/// The tools that the model of a conversation is offered; everything where there is no conversation.
+#[derive(Debug, Default)]
+pub struct OfferedTools(Mutex<Option<Arc<[ToolSpec]>>>);
+
+impl OfferedTools {
+    pub fn set(&self, specs: &Arc<[ToolSpec]>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(specs));
+    }
+
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.is_so(tool, |_| true)
+    }
+
+    pub(super) fn has_parameter(&self, tool: &str, name: &str) -> bool {
+        self.is_so(tool, |spec| spec.schema.get("properties").is_some_and(|all| all.get(name).is_some()))
+    }
+
+    fn is_so(&self, tool: &str, is_so: impl Fn(&ToolSpec) -> bool) -> bool {
+        let offered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(specs) = &*offered else { return true };
+        let find = |name: &str| specs.iter().find(|spec| spec.name == name);
+        // What is looked up has all of its parameters.
+        find(tool).map_or(is_rare(tool) && find(MORE_TOOLS).is_some(), is_so)
+    }
+}
+
+impl Clone for OfferedTools {
+    /// A clone belongs to another conversation.
+    fn clone(&self) -> OfferedTools {
+        OfferedTools::default()
     }
 }
 
