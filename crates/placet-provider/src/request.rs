@@ -1,7 +1,9 @@
 //! What a provider is asked.
 
+use super::text_calls;
 use placet_text::conversation::{Message, ToolSpec};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One request, complete: the system prompt and the tools come first and do not change within a session.
@@ -13,6 +15,14 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// The most tokens the answer may have.
     pub max_output: u64,
+}
+
+impl ModelRequest {
+    /// The request in the form in which the model is offered tools: what the server counts. The tools that are still in it
+    /// are part of the prompt with [`ToolForm::Native`] only.
+    pub fn as_sent(&self) -> Cow<'_, ModelRequest> {
+        text_calls::without_tools(self)
+    }
 }
 
 /// A model as far as a request depends on it.
