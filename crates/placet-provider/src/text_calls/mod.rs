@@ -5,6 +5,7 @@
 //! until then [`gate`] holds it back from the screen. A recognised call takes the same way as any other.
 
 pub(crate) mod answer_schema;
+mod block;
 mod callable_tools;
 mod cursor;
 mod description;
@@ -183,6 +184,10 @@ impl AnswerDecoder for TextCallDecoder {
 #[cfg(test)]
 #[path = "text_calls_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "block_tests.rs"]
+mod block_tests;
 
 #[cfg(test)]
 #[path = "ordinary_answers_tests.rs"]

@@ -8,9 +8,9 @@
 use super::callable_tools::CallableTools;
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use super::format::{END_TOKENS, openers};
-use super::python;
 use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls};
-use placet_text::conversation::{CallInput, StopReason, TextCallFault};
+use super::{block, python};
+use placet_text::conversation::{CallInput, StopReason, TextCallFault, ToolSpec};
 use serde_json::{Map, Value};
 
 /// What an answer is.
@@ -81,12 +81,13 @@ pub(super) fn marker(text: &str) -> Option<usize> {
     None
 }
 
-/// True for a place within inline code or behind a quote.
+/// True for a place within inline code or behind a quote, and for a fence that does not begin its line.
 fn is_quoted(line: &str, at: usize) -> bool {
     let before = line.get(..at).unwrap_or_default();
-    let is_fence = line.get(at..).is_some_and(|rest| rest.starts_with("```"));
-    (!is_fence || !before.trim().is_empty()) && before.matches('`').count() % 2 == 1
-        || before.ends_with(['"', '\'', '\u{201c}', '`'])
+    if line.get(at..).is_some_and(|rest| rest.starts_with('`')) {
+        return !before.trim().is_empty();
+    }
+    before.matches('`').count() % 2 == 1 || before.ends_with(['"', '\'', '\u{201c}', '`'])
 }
 
 /// Which lines are in a code fence.
@@ -157,6 +158,9 @@ fn begun_name(rest: &str) -> Option<String> {
 }
 
 fn unreadable(rest: &str) -> String {
+    if rest.starts_with("```") {
+        return "its code block is not closed".into();
+    }
     let json = rest.find('{').and_then(|at| rest.get(at..)).unwrap_or_default();
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
     match values.next() {
@@ -238,24 +242,28 @@ impl CallableTools {
     /// The arguments, with the values that came as plain text read by the schema.
     fn input(&self, call: &WrittenCall) -> (String, CallInput) {
         let name = call.name.clone();
-        let words = match &call.arguments {
-            WrittenArguments::Given(input) => return (name, input.clone()),
-            WrittenArguments::Words(words) => words,
-        };
-        let mut fields = Map::new();
-        for (key, text) in words {
-            let kind = self.parameter(&name, key).and_then(|schema| schema.get("type")?.as_str());
-            let value = match kind {
-                None | Some("string") => Value::String(text.clone()),
-                // What is not JSON stays text, and the tool says what it expects.
-                Some(_) => serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.clone())),
+        let malformed = |reason: String| {
+            let raw = match &call.arguments {
+                WrittenArguments::Block { head, texts } => block::as_written(&name, head, texts),
+                other => format!("{other:?}"),
             };
-            if fields.insert(key.clone(), value).is_some() {
-                let reason = format!("the argument `{key}` is given twice");
-                let raw = format!("{words:?}");
-                return (name, CallInput::Malformed { raw, reason, is_cut: false });
+            CallInput::Malformed { raw, reason, is_cut: false }
+        };
+        let input = match (&call.arguments, self.find(&name)) {
+            (WrittenArguments::Given(input), _) => input.clone(),
+            // The call of an unknown tool does not run.
+            (_, None) => CallInput::Object(Value::Object(Map::new())),
+            (WrittenArguments::Words(words), Some(spec)) => values(spec, words).unwrap_or_else(malformed),
+            (WrittenArguments::Block { head, texts }, Some(spec)) => {
+                let words = block::arguments(spec, head, texts);
+                words.and_then(|words| values(spec, &words)).unwrap_or_else(malformed)
             }
-        }
-        (name, CallInput::Object(Value::Object(fields)))
+        };
+        (call.name.clone(), input)
     }
+}
+
+fn values(spec: &ToolSpec, words: &[(String, String)]) -> Result<CallInput, String> {
+    let typed = block::typed(spec, words).map(CallInput::Object);
+    typed.map_err(|name| format!("the argument `{name}` is given twice"))
 }
