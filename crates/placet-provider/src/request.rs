@@ -3,6 +3,7 @@
 use super::text_calls;
 use placet_text::conversation::{Message, ToolSpec};
 use serde::Deserialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -22,6 +23,17 @@ impl ModelRequest {
     /// are part of the prompt with [`ToolForm::Native`] only.
     pub fn as_sent(&self) -> Cow<'_, ModelRequest> {
         text_calls::without_tools(self)
+    }
+
+    /// The tools as the wire format has them.
+    pub(super) fn native_tools(&self) -> &[ToolSpec] {
+        if self.model.capabilities.tools == ToolForm::Native { &self.tools } else { &[] }
+    }
+
+    /// The schema of the answer, where it is asked for as one JSON object.
+    pub(super) fn answer_schema(&self) -> Option<Value> {
+        let is_json = self.model.capabilities.tools == ToolForm::Json && !self.tools.is_empty();
+        is_json.then(|| text_calls::answer_schema::of(&self.tools))
     }
 }
 

@@ -173,6 +173,13 @@ pub(super) fn of_call(spec: &ToolSpec, input: &Value) -> Option<String> {
     })
 }
 
+/// True for an answer that ends with a search and replace block that is in no call, as models write it that know the block
+/// from elsewhere.
+pub(super) fn is_edit_of_nothing(text: &str) -> bool {
+    let text = text.trim_end().trim_end_matches('`').trim_end();
+    text.ends_with(REPLACE) && text.lines().any(|line| line.trim_end() == SEARCH)
+}
+
 /// A block that cannot be read as a call, as it came.
 pub(super) fn as_written(name: &str, head: &str, texts: &[String]) -> String {
     format!("{}{name} {head}\n{}```", OPEN[0], body(texts))

@@ -3,8 +3,8 @@
 use super::block;
 use super::cursor::{Cursor, WrittenArguments};
 use super::description;
-use super::reading::TextReading;
-use super::tests::{calls_of, reading, streamed, tools};
+use super::reading::{AnswerEnd, TextReading, read};
+use super::tests::{calls_of, offered, reading, streamed, tools};
 use placet_text::conversation::{CallId, CallInput, TextCallFault, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
@@ -115,6 +115,25 @@ fn a_block_that_says_no_call_is_refused_with_its_form() {
         reading("```call read_file a\n```\n\nThat reads it."),
         TextReading::Fault(TextCallFault::NotLast)
     );
+}
+
+/// A model that knows the block from elsewhere is told what is missing, if it was asked for blocks.
+#[test]
+fn an_edit_without_its_call_is_refused_only_where_blocks_were_asked_for() {
+    let pair = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE";
+    let mut tools = offered("mend it");
+    for text in [format!("src/a.rs\n{pair}"), format!("src/a.rs\n```rust\n{pair}\n```\n")] {
+        assert_eq!(read(&text, &tools, AnswerEnd::Whole), TextReading::Plain);
+    }
+    tools.has_blocks = true;
+    for text in [format!("src/a.rs\n{pair}"), format!("src/a.rs\n```rust\n{pair}\n```\n")] {
+        let reason = "a search and replace block begins with ```call TOOL PATH".into();
+        let fault = TextCallFault::Unreadable { reason };
+        assert_eq!(read(&text, &tools, AnswerEnd::Whole), TextReading::Fault(fault));
+    }
+    for text in [format!("{pair}\n\nis how it looks."), "git writes `<<<<<<< HEAD`.".into()] {
+        assert_eq!(read(&text, &tools, AnswerEnd::Whole), TextReading::Plain);
+    }
 }
 
 /// Whatever a call has, what placet writes of it is read as the same call: as a block, or as JSON where no block says it.

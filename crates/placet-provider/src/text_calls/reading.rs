@@ -42,6 +42,10 @@ pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextRea
     let text = without_end(text);
     match marker(text) {
         Some(at) => marked(text, at, tools, end),
+        None if tools.has_blocks && block::is_edit_of_nothing(text) => {
+            let reason = format!("a search and replace block begins with {}TOOL PATH", block::OPEN[0]);
+            TextReading::Fault(TextCallFault::Unreadable { reason })
+        }
         None if tools.takes_unmarked => unmarked(text, tools),
         None => TextReading::Plain,
     }

@@ -31,10 +31,10 @@ pub(super) fn tools() -> Arc<[ToolSpec]> {
     ])
 }
 
-fn offered(asked: &str) -> CallableTools {
+pub(super) fn offered(asked: &str) -> CallableTools {
     let specs = tools();
     let names = specs.iter().map(|spec| spec.name.clone()).collect();
-    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true }
+    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true, has_blocks: false }
 }
 
 pub(super) fn reading(text: &str) -> TextReading {
