@@ -1,9 +1,9 @@
 //! Calls as blocks of text: a code fence whose first line is `call`, the tool and its first argument. What a model is told
 //! to write that is offered tools as text, because small models write no valid JSON around a file.
 //!
-//! The schema says which argument is where: the required texts of a tool come in order, the first behind its name and the
-//! rest below, two of them as a search and replace block; other arguments are `name=value` behind the first. A tool that
-//! requires more than three texts, or something that is no text, has no such block.
+//! The schema says which argument is where: the required texts of a tool come in order, `new_x` with `old_x`, the first
+//! behind the tool's name and the rest below, two of them as a search and replace block; other arguments are `name=value`
+//! behind the first. A tool that requires more than three texts, or something that is no text, has no such block.
 
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use super::format::openers;
@@ -93,8 +93,20 @@ fn parameters(spec: &ToolSpec) -> Option<BlockParameters<'_>> {
     let properties = spec.schema.get("properties").and_then(Value::as_object)?;
     let kind =
         |name: &str| properties.get(name).and_then(|schema| schema.get("type")).and_then(Value::as_str);
-    let required = spec.schema.get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    let named = spec.schema.get("required").and_then(Value::as_array);
+    let named: Vec<&str> = named.into_iter().flatten().filter_map(Value::as_str).collect();
+    // The new text may be optional where it can be empty.
+    let new_of = |old: &str| {
+        let what = old.strip_prefix("old")?;
+        properties.keys().map(String::as_str).find(|name| name.strip_prefix("new") == Some(what))
+    };
+    let with_new = named.iter().flat_map(|name| std::iter::once(*name).chain(new_of(name)));
+    let mut required: Vec<&str> = Vec::new();
+    with_new.chain(named.iter().copied()).for_each(|name| {
+        if !required.contains(&name) {
+            required.push(name);
+        }
+    });
     if required.len() > 3 || required.iter().any(|name| kind(name) != Some("string")) {
         return None;
     }

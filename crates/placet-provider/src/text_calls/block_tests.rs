@@ -190,6 +190,10 @@ fn each_tool_is_shown_with_the_block_that_calls_it() {
     let mut specs = tools().to_vec();
     let schema = json!({"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]});
     specs.push(ToolSpec { name: "todo".into(), description: String::new(), schema });
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "properties": {"file_path": text, "new_str": text, "old_str": text},
+        "required": ["file_path", "old_str", "new_str"]});
+    specs.push(ToolSpec { name: "Edit".into(), description: String::new(), schema });
     let shown: Vec<String> = specs.iter().map(block).collect();
     assert_eq!(
         shown,
@@ -200,6 +204,7 @@ fn each_tool_is_shown_with_the_block_that_calls_it() {
             "```call run_command [timeout=INTEGER] [hosts=ARRAY]\nCOMMAND\n```",
             "```call list_directory [path=STRING] [all=BOOLEAN]\n```",
             "none",
+            "```call Edit FILE_PATH\n<<<<<<< SEARCH\nOLD_STR\n=======\nNEW_STR\n>>>>>>> REPLACE\n```",
         ]
     );
     let mut cursor = Cursor { rest: shown[1].strip_prefix("```call ").unwrap() };

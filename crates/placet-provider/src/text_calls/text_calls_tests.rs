@@ -24,7 +24,7 @@ pub(super) fn tools() -> Arc<[ToolSpec]> {
         tool(
             "edit_file",
             json!({"path": text(), "old_string": text(), "new_string": text(), "replace_all": {"type": "boolean"}}),
-            &["path", "old_string", "new_string"],
+            &["path", "old_string"],
         ),
         tool("run_command", json!({"command": text(), "timeout": number(), "hosts": list}), &["command"]),
         tool("list_directory", json!({"path": text(), "all": {"type": "boolean"}}), &[]),
