@@ -1,10 +1,7 @@
 //! What a provider is asked.
 
-use super::text_calls;
 use placet_text::conversation::{Message, ToolSpec};
 use serde::Deserialize;
-use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One request, complete: the system prompt and the tools come first and do not change within a session.
@@ -16,25 +13,6 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// The most tokens the answer may have.
     pub max_output: u64,
-}
-
-impl ModelRequest {
-    /// The request in the form in which the model is offered tools: what the server counts. The tools that are still in it
-    /// are part of the prompt with [`ToolForm::Native`] only.
-    pub fn as_sent(&self) -> Cow<'_, ModelRequest> {
-        text_calls::without_tools(self)
-    }
-
-    /// The tools as the wire format has them.
-    pub(super) fn native_tools(&self) -> &[ToolSpec] {
-        if self.model.capabilities.tools == ToolForm::Native { &self.tools } else { &[] }
-    }
-
-    /// The schema of the answer, where it is asked for as one JSON object.
-    pub(super) fn answer_schema(&self) -> Option<Value> {
-        let is_json = self.model.capabilities.tools == ToolForm::Json && !self.tools.is_empty();
-        is_json.then(|| text_calls::answer_schema::of(&self.tools))
-    }
 }
 
 /// A model as far as a request depends on it.

@@ -1,6 +1,5 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::rare::{MORE_TOOLS, is_rare};
 use super::{
     JobRegistry, SaidHints, ServerPool, ServerRequestHost, StopStageCell, ToolError, ToolOutput, WebPages,
 };
@@ -74,7 +73,7 @@ pub struct ToolLimits {
     /// The room in the model's window, if that is less.
     pub room: ResultBudget,
     /// What hints may name.
-    pub offered: OfferedTools,
+    pub offered: ToolOffer,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
@@ -88,7 +87,7 @@ impl Default for ToolLimits {
         ToolLimits {
             inline_bytes: 30_000,
             room: ResultBudget::default(),
-            offered: OfferedTools::default(),
+            offered: ToolOffer::default(),
             read_bytes: 16_000_000,
             image_bytes: 3_750_000,
             search_time: Duration::from_secs(60),
@@ -141,34 +140,22 @@ impl Clone for ResultBudget {
 
 /// The tools that the model of a conversation is offered; everything where there is no conversation.
 #[derive(Debug, Default)]
-pub struct OfferedTools(Mutex<Option<Arc<[ToolSpec]>>>);
+pub struct ToolOffer(Mutex<Option<Arc<[ToolSpec]>>>);
 
-impl OfferedTools {
+impl ToolOffer {
     pub fn set(&self, specs: &Arc<[ToolSpec]>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(specs));
     }
 
-    pub(super) fn has(&self, tool: &str) -> bool {
-        self.is_so(tool, |_| true)
-    }
-
-    pub(super) fn has_parameter(&self, tool: &str, name: &str) -> bool {
-        self.is_so(tool, |spec| spec.schema.get("properties").is_some_and(|all| all.get(name).is_some()))
-    }
-
-    fn is_so(&self, tool: &str, is_so: impl Fn(&ToolSpec) -> bool) -> bool {
-        let offered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(specs) = &*offered else { return true };
-        let find = |name: &str| specs.iter().find(|spec| spec.name == name);
-        // What is looked up has all of its parameters.
-        find(tool).map_or(is_rare(tool) && find(MORE_TOOLS).is_some(), is_so)
+    pub(super) fn specs(&self) -> Option<Arc<[ToolSpec]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Clone for OfferedTools {
+impl Clone for ToolOffer {
     /// A clone belongs to another conversation.
-    fn clone(&self) -> OfferedTools {
-        OfferedTools::default()
+    fn clone(&self) -> ToolOffer {
+        ToolOffer::default()
     }
 }
 

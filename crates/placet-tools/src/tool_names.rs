@@ -3,8 +3,9 @@
 //! Errors help by naming the next call. Another tool set has another name for that tool, or does not have the tool, or
 //! the model is not offered it; then the hint is omitted, because it would name a tool that does not exist.
 
-use super::context::OfferedTools;
+use super::context::ToolOffer;
 use super::hint::HintNames;
+use super::rare::{MORE_TOOLS, is_rare};
 use super::{HintTool, OutputFacts, Tool, ToolError, ToolOutput};
 use placet_text::conversation::{CallOutcome, Part};
 use serde_json::Value;
@@ -98,18 +99,18 @@ impl ToolNames {
     }
 
     /// ` Page with scratchpad(...)`, if the model can read scratchpads.
-    pub(super) fn page(&self, pad: &str, offered: &OfferedTools) -> String {
-        let page = self.page.filter(|(tool, _)| offered.has(tool));
+    pub(super) fn page(&self, pad: &str, offered: &ToolOffer) -> String {
+        let page = self.page.filter(|(tool, _)| is_offered(offered, tool, None));
         page.map(|(_, call)| format!(" Page with {call}\"{pad}\", offset, limit)")).unwrap_or_default()
     }
 
-    pub(super) fn error(&self, error: ToolError, offered: &OfferedTools) -> ToolError {
+    pub(super) fn error(&self, error: ToolError, offered: &ToolOffer) -> ToolError {
         let hint = error.hint.and_then(|hint| hint.named(&NamesOfOffered { names: self, offered }));
         ToolError { hint, ..error }
     }
 
     /// The same for a call that failed while it ran: its text is rebuilt from the error.
-    pub(super) fn output(&self, output: ToolOutput, offered: &OfferedTools) -> ToolOutput {
+    pub(super) fn output(&self, output: ToolOutput, offered: &ToolOffer) -> ToolOutput {
         match &output.facts {
             OutputFacts::Failed(error) if output.outcome == CallOutcome::Failed => {
                 let error = self.error(error.clone(), offered);
@@ -128,21 +129,32 @@ impl ToolNames {
     }
 }
 
+/// Whether the model is offered the tool, and this parameter of it. What is looked up has all of its parameters.
+fn is_offered(offered: &ToolOffer, tool: &str, parameter: Option<&str>) -> bool {
+    let Some(specs) = offered.specs() else { return true };
+    let find = |name: &str| specs.iter().find(|spec| spec.name == name);
+    match find(tool) {
+        Some(spec) => parameter
+            .is_none_or(|name| spec.schema.get("properties").is_some_and(|all| all.get(name).is_some())),
+        None => is_rare(tool) && find(MORE_TOOLS).is_some(),
+    }
+}
+
 /// The names of the tools and parameters that the model is offered.
 struct NamesOfOffered<'n> {
     names: &'n ToolNames,
-    offered: &'n OfferedTools,
+    offered: &'n ToolOffer,
 }
 
 impl HintNames for NamesOfOffered<'_> {
     fn tool(&self, tool: HintTool) -> Option<String> {
         let called = self.names.called(tool)?;
-        self.offered.has(&called.wire).then(|| called.name.clone())
+        is_offered(self.offered, &called.wire, None).then(|| called.name.clone())
     }
 
     fn parameter(&self, tool: HintTool, native: &str) -> Option<String> {
         let called = self.names.called(tool)?;
-        called.parameter(native).filter(|name| self.offered.has_parameter(&called.wire, name))
+        called.parameter(native).filter(|name| is_offered(self.offered, &called.wire, Some(name)))
     }
 }
 
@@ -158,10 +170,7 @@ mod tests {
         let tools = [(HintTool::ReadFile, Some(file_read)), (HintTool::EditFile, None)];
         let names = ToolNames { tools: tools.into(), page: None };
         let named = |hint| {
-            names
-                .error(ToolError::hint("no", hint), &OfferedTools::default())
-                .hint
-                .map(|hint| hint.to_string())
+            names.error(ToolError::hint("no", hint), &ToolOffer::default()).hint.map(|hint| hint.to_string())
         };
         // A file may have the name of a tool: only the tool is renamed.
         let read = hint![HintTool::ReadFile, "(path: \"read_file (1)\"), then edit_file by hand"];
@@ -179,10 +188,7 @@ mod tests {
         let file_read = RenamedTool { name: "file_read".into(), wire: "file_read".into(), parameters };
         let names = ToolNames { tools: [(HintTool::ReadFile, Some(file_read))].into(), page: None };
         let named = |hint| {
-            names
-                .error(ToolError::hint("no", hint), &OfferedTools::default())
-                .hint
-                .map(|hint| hint.to_string())
+            names.error(ToolError::hint("no", hint), &ToolOffer::default()).hint.map(|hint| hint.to_string())
         };
         let path = HintTool::ReadFile.parameter("path");
         assert_eq!(named(hint!["give ", path]).as_deref(), Some("give file_path"));
@@ -197,7 +203,7 @@ mod tests {
         let search = hint!["find it with ", HintTool::SearchContents];
         let column = hint!["give ", HintTool::ReadFile.parameter("column")];
         let list = hint!["see ", HintTool::ScratchpadList];
-        let named = |offered: &OfferedTools| {
+        let named = |offered: &ToolOffer| {
             let of = |hint: &super::super::Hint| {
                 registry
                     .hint_names()
@@ -210,7 +216,7 @@ mod tests {
                 registry.hint_names().page("p", offered),
             )
         };
-        let offered = OfferedTools::default();
+        let offered = ToolOffer::default();
         assert_eq!(named(&offered).0, [true; 3]);
         let page = " Page with scratchpad(action: \"read\", name: \"p\", offset, limit)";
         assert_eq!(named(&offered).1, page);

@@ -6,12 +6,10 @@
 //! behind the first. A tool that requires more than three texts, or something that is no text, has no such block.
 
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
-use super::format::openers;
+use super::format::{BLOCK_OPEN, openers};
 use placet_text::conversation::ToolSpec;
 use serde_json::{Map, Value};
-
-/// What begins a block; more backticks are for a text with lines of backticks.
-pub(super) const OPEN: [&str; 3] = ["```call ", "````call ", "`````call "];
+use thiserror::Error;
 
 const SEARCH: &str = "<<<<<<< SEARCH";
 const DIVIDER: &str = "=======";
@@ -115,16 +113,24 @@ fn parameters(spec: &ToolSpec) -> Option<BlockParameters<'_>> {
     Some(BlockParameters { required, others })
 }
 
-/// The arguments of a block, each as it was written; an error is what the tool's block looks like.
+/// Why a block is no call of its tool.
+#[derive(Debug, Error)]
+pub(super) enum BlockError {
+    #[error("the block of this tool is\n{usage}")]
+    Form { usage: String },
+    #[error("this tool has no block: its arguments are JSON")]
+    NoBlock,
+    #[error("the argument `{name}` is given twice")]
+    Twice { name: String },
+}
+
+/// The arguments of a block, each as it was written.
 pub(super) fn arguments(
     spec: &ToolSpec,
     head: &str,
     texts: &[String],
-) -> Result<Vec<(String, String)>, String> {
-    let form = || match usage(spec) {
-        Some(usage) => format!("the block of this tool is\n{usage}"),
-        None => "this tool has no block: its arguments are JSON".to_string(),
-    };
+) -> Result<Vec<(String, String)>, BlockError> {
+    let form = || usage(spec).map_or(BlockError::NoBlock, |usage| BlockError::Form { usage });
     let BlockParameters { required, others } = parameters(spec).ok_or_else(form)?;
     let mut words = Vec::new();
     let mut head = head.trim();
@@ -158,7 +164,7 @@ pub(super) fn usage(spec: &ToolSpec) -> Option<String> {
     let options: String = others.iter().map(option).collect();
     let names: Vec<String> = required.iter().map(|name| name.to_uppercase()).collect();
     let is_name = required.iter().all(|name| name.contains("path"));
-    Some(OPEN[0].to_string() + &written(spec, &names, &options, ParameterPlace::of(is_name)) + "```")
+    Some(BLOCK_OPEN[0].to_string() + &written(spec, &names, &options, ParameterPlace::of(is_name)) + "```")
 }
 
 /// The block of a call, which reads as the same call; `None` if there is none.
@@ -172,7 +178,7 @@ pub(super) fn of_call(spec: &ToolSpec, input: &Value) -> Option<String> {
     let is_name = texts.iter().all(|text| !text.is_empty() && !text.contains(char::is_whitespace));
     let inner = written(spec, &texts, &options, ParameterPlace::of(is_name));
     // What has lines of backticks, or says something else as a block, is not written as this block.
-    OPEN.iter().find_map(|open| {
+    BLOCK_OPEN.iter().find_map(|open| {
         let block = format!("{inner}{}", open.trim_end_matches("call "));
         let calls = read(&mut Cursor { rest: &block }, open)?;
         let [WrittenCall { arguments: WrittenArguments::Block { head, texts }, .. }] = calls.as_slice()
@@ -181,7 +187,7 @@ pub(super) fn of_call(spec: &ToolSpec, input: &Value) -> Option<String> {
         };
         let same = typed(spec, &arguments(spec, head, texts).ok()?).is_ok_and(|read| read == *input);
         let has_fence = inner.lines().any(|line| line.trim_start().starts_with("```"));
-        (same && (!has_fence || open.len() > OPEN[0].len())).then(|| format!("{open}{block}"))
+        (same && (!has_fence || open.len() > BLOCK_OPEN[0].len())).then(|| format!("{open}{block}"))
     })
 }
 
@@ -194,7 +200,7 @@ pub(super) fn is_edit_of_nothing(text: &str) -> bool {
 
 /// A block that cannot be read as a call, as it came.
 pub(super) fn as_written(name: &str, head: &str, texts: &[String]) -> String {
-    format!("{}{name} {head}\n{}```", OPEN[0], body(texts))
+    format!("{}{name} {head}\n{}```", BLOCK_OPEN[0], body(texts))
 }
 
 fn plain(value: &Value) -> String {
@@ -238,8 +244,8 @@ fn body(texts: &[String]) -> String {
     }
 }
 
-/// The values with the types of the schema; the error is the name of an argument that is given twice.
-pub(super) fn typed(spec: &ToolSpec, words: &[(String, String)]) -> Result<Value, String> {
+/// The values with the types of the schema.
+pub(super) fn typed(spec: &ToolSpec, words: &[(String, String)]) -> Result<Value, BlockError> {
     let mut fields = Map::new();
     for (name, text) in words {
         let schema = spec.schema.get("properties").and_then(|all| all.get(name));
@@ -249,7 +255,7 @@ pub(super) fn typed(spec: &ToolSpec, words: &[(String, String)]) -> Result<Value
             Some(_) => serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.clone())),
         };
         if fields.insert(name.clone(), value).is_some() {
-            return Err(name.clone());
+            return Err(BlockError::Twice { name: name.clone() });
         }
     }
     Ok(Value::Object(fields))

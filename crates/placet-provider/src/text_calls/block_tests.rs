@@ -3,6 +3,7 @@
 use super::block;
 use super::cursor::{Cursor, WrittenArguments};
 use super::description;
+use super::format::BLOCK_OPEN;
 use super::reading::{AnswerEnd, TextReading, read};
 use super::tests::{calls_of, offered, reading, streamed, tools};
 use placet_text::conversation::{CallId, CallInput, TextCallFault, ToolCall, ToolSpec};
@@ -208,6 +209,6 @@ fn each_tool_is_shown_with_the_block_that_calls_it() {
         ]
     );
     let mut cursor = Cursor { rest: shown[1].strip_prefix("```call ").unwrap() };
-    let calls = block::read(&mut cursor, block::OPEN[0]).unwrap();
+    let calls = block::read(&mut cursor, BLOCK_OPEN[0]).unwrap();
     assert!(matches!(&calls[0].arguments, WrittenArguments::Block { head, .. } if head == "PATH"));
 }

@@ -3,8 +3,9 @@
 //! schema](super::answer_schema) asks for. What no block can say is in the form of Hermes and Qwen, which most open models
 //! have seen.
 
-use super::answer_schema::{ARGUMENTS, SAY, TOOL};
+use super::answer_schema::{self, ARGUMENTS, SAY, TOOL};
 use super::block;
+use super::format::BLOCK_OPEN;
 use crate::{ModelRequest, ToolForm};
 use placet_text::conversation::{AssistantBlock, CallInput, CallResult, Message, Part, ToolCall, ToolSpec};
 use serde_json::{Value, json};
@@ -18,8 +19,27 @@ const OTHER_TOOLS: &str =
 
 const JSON_HEAD: &str = "Answer with one JSON object and nothing else: {\"say\":\"TEXT\"} to speak to the person, which ends your work, or {\"tool\":\"NAME\",\"arguments\":{...}} to call a tool, whose result is the next message. The tools and their arguments:";
 
+impl ModelRequest {
+    /// The request in the form in which the model is offered tools: what the server counts. The tools that are still in it
+    /// are part of the prompt with [`ToolForm::Native`] only.
+    pub fn as_sent(&self) -> Cow<'_, ModelRequest> {
+        without_tools(self)
+    }
+
+    /// The tools as the wire format has them.
+    pub(crate) fn native_tools(&self) -> &[ToolSpec] {
+        if self.model.capabilities.tools == ToolForm::Native { &self.tools } else { &[] }
+    }
+
+    /// The schema of the answer, where it is asked for as one JSON object.
+    pub(crate) fn answer_schema(&self) -> Option<Value> {
+        let is_json = self.model.capabilities.tools == ToolForm::Json && !self.tools.is_empty();
+        is_json.then(|| answer_schema::of(&self.tools))
+    }
+}
+
 /// The request with its tools as text, if the server has none. With [`ToolForm::Json`] the tools stay in it, for the schema.
-pub(crate) fn without_tools(request: &ModelRequest) -> Cow<'_, ModelRequest> {
+fn without_tools(request: &ModelRequest) -> Cow<'_, ModelRequest> {
     let form = request.model.capabilities.tools;
     if form == ToolForm::Native || request.tools.is_empty() {
         return Cow::Borrowed(request);
@@ -102,7 +122,7 @@ fn object(call: &ToolCall) -> String {
 /// Behind the words of the answer.
 pub(super) fn written(call: &ToolCall, tools: &[ToolSpec]) -> String {
     let arguments = match &call.input {
-        CallInput::Malformed { raw, .. } if block::OPEN.iter().any(|open| raw.starts_with(open)) => {
+        CallInput::Malformed { raw, .. } if BLOCK_OPEN.iter().any(|open| raw.starts_with(open)) => {
             return format!("\n{raw}");
         }
         CallInput::Malformed { raw, .. } => raw.clone(),

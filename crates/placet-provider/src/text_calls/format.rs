@@ -3,7 +3,8 @@
 //! A server normally turns them into calls. It does not where it was started without the parser of its model, where the
 //! template of the model has no tools, or where the model has forgotten a bracket. The rows are read by [`super::syntax`].
 
-use super::block::OPEN;
+/// What begins a [block](super::block); more backticks are for a text with lines of backticks.
+pub(super) const BLOCK_OPEN: [&str; 3] = ["```call ", "````call ", "`````call "];
 
 /// One form. Everything in it is a literal text of the model.
 pub(super) struct TextCallFormat {
@@ -56,7 +57,7 @@ pub(super) const FORMATS: &[TextCallFormat] = &[
     TextCallFormat {
         models: "models that are offered tools as text: super::description asks for it",
         source: "CommonMark, Fenced code blocks: info strings; Aider documentation, Edit formats: search and replace blocks, whole files",
-        open: &OPEN,
+        open: &BLOCK_OPEN,
         close: &[],
         around: &[],
         syntax: CallSyntax::Block,

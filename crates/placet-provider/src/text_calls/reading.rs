@@ -5,12 +5,13 @@
 //! the person did not name the tool, no other code is in the answer, and, behind other text, if all arguments are those
 //! of the tool.
 
+use super::block::BlockError;
 use super::callable_tools::CallableTools;
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
-use super::format::{END_TOKENS, openers};
+use super::format::{BLOCK_OPEN, END_TOKENS, openers};
 use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls};
 use super::{block, python};
-use placet_text::conversation::{CallInput, StopReason, TextCallFault, ToolSpec};
+use placet_text::conversation::{CallInput, StopReason, TextCallFault};
 use serde_json::{Map, Value};
 
 /// What an answer is.
@@ -43,7 +44,7 @@ pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextRea
     match marker(text) {
         Some(at) => marked(text, at, tools, end),
         None if tools.has_blocks && block::is_edit_of_nothing(text) => {
-            let reason = format!("a search and replace block begins with {}TOOL PATH", block::OPEN[0]);
+            let reason = format!("a search and replace block begins with {}TOOL PATH", BLOCK_OPEN[0]);
             TextReading::Fault(TextCallFault::Unreadable { reason })
         }
         None if tools.takes_unmarked => unmarked(text, tools),
@@ -246,28 +247,26 @@ impl CallableTools {
     /// The arguments, with the values that came as plain text read by the schema.
     fn input(&self, call: &WrittenCall) -> (String, CallInput) {
         let name = call.name.clone();
-        let malformed = |reason: String| {
+        let malformed = |error: BlockError| {
             let raw = match &call.arguments {
                 WrittenArguments::Block { head, texts } => block::as_written(&name, head, texts),
                 other => format!("{other:?}"),
             };
-            CallInput::Malformed { raw, reason, is_cut: false }
+            CallInput::Malformed { raw, reason: error.to_string(), is_cut: false }
         };
         let input = match (&call.arguments, self.find(&name)) {
             (WrittenArguments::Given(input), _) => input.clone(),
             // The call of an unknown tool does not run.
             (_, None) => CallInput::Object(Value::Object(Map::new())),
-            (WrittenArguments::Words(words), Some(spec)) => values(spec, words).unwrap_or_else(malformed),
+            (WrittenArguments::Words(words), Some(spec)) => {
+                block::typed(spec, words).map_or_else(malformed, CallInput::Object)
+            }
             (WrittenArguments::Block { head, texts }, Some(spec)) => {
                 let words = block::arguments(spec, head, texts);
-                words.and_then(|words| values(spec, &words)).unwrap_or_else(malformed)
+                let values = words.and_then(|words| block::typed(spec, &words));
+                values.map_or_else(malformed, CallInput::Object)
             }
         };
         (call.name.clone(), input)
     }
-}
-
-fn values(spec: &ToolSpec, words: &[(String, String)]) -> Result<CallInput, String> {
-    let typed = block::typed(spec, words).map(CallInput::Object);
-    typed.map_err(|name| format!("the argument `{name}` is given twice"))
 }
