@@ -56,7 +56,7 @@ fn a_server_that_counts_much_less_than_it_was_sent_is_said_to_have_cut_it() {
         .warns("the server counted 10 tokens of a request of about")
         .warns("ollama serve");
     assert_eq!(server.requests()[1].body["model"], "m");
-    let server = MockServer::start([ps, answer()]);
+    let server = MockServer::start([ps, Reply::json(404, &json!({})), answer()]);
     let out = ask(&server, "vllm", "");
     assert!(!out.stderr.contains("counted"), "vLLM refuses what is too long: {}", out.stderr);
 }

@@ -263,6 +263,8 @@ pub struct MockServer {
 struct Shared {
     script: Mutex<VecDeque<Reply>>,
     judge: Mutex<Option<Judge>>,
+    /// By path.
+    about_itself: Mutex<BTreeMap<String, Reply>>,
     requests: Mutex<Vec<Recorded>>,
     violations: Mutex<Vec<String>>,
     hangups: Mutex<usize>,
@@ -305,6 +307,11 @@ impl MockServer {
         *self.shared.judge.lock().unwrap() = Some(Box::new(judge));
     }
 
+    /// What it answers to a question about itself, as often as it is asked: such requests are not recorded.
+    pub fn says_at(&self, path: &str, reply: Reply) {
+        self.shared.about_itself.lock().unwrap().insert(path.into(), reply);
+    }
+
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.requests.lock().unwrap().clone()
     }
@@ -332,6 +339,10 @@ impl Drop for MockServer {
 impl Shared {
     fn serve(&self, mut stream: TcpStream) {
         let Some((recorded, unread)) = receive(&mut stream) else { return };
+        let about_itself = self.about_itself.lock().unwrap().get(&recorded.path).cloned();
+        if let Some(reply) = about_itself {
+            return drop(send(&mut stream, reply, unread));
+        }
         // Only a request for an answer has a history.
         let asks = recorded.method == "POST";
         let broken = if asks { history_rules::broken(&recorded.path, &recorded.body) } else { Vec::new() };

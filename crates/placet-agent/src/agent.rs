@@ -67,6 +67,7 @@ impl Agent {
             lock(&policy).taint().begin(ClassificationLevel::Public);
         }
         lock(&env.ledger).begin_turn(1);
+        lock(&env.ledger).begin_message(1);
         let mut context = ModelContext::new(system, registry.wire_specs());
         let store = session.as_ref().map(|session| session.store().clone());
         context.set_sources(store, Arc::clone(&env.scratchpads));

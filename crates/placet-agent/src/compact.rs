@@ -237,7 +237,8 @@ impl Compaction<'_> {
         let mut attempts = 0;
         loop {
             let longest = self.longest();
-            let request = self.client.context.build(&messages, &self.client.model.spec, longest).request;
+            let built = self.client.context.build(&messages, &self.client.model.spec, longest);
+            let request = built.map_err(|too_long| CompactError::Failed(too_long.to_string()))?.request;
             self.check_budget(cancel).await.map_err(|ending| match ending {
                 TurnEnding::Interrupted => CompactError::Stopped,
                 ending => CompactError::Blocked(ending),

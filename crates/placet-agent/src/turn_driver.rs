@@ -200,6 +200,7 @@ impl<'a> TurnDriver<'a> {
         let is_answer = matches!(message, Message::Assistant(_));
         let saved = conversation.append(SessionRecord::Message { message });
         if is_answer {
+            conversation.begin_calls(services);
             services.env.limits.room.leave(room_for_results(client, conversation));
         }
         if let Err(e) = saved {
@@ -256,11 +257,15 @@ impl<'a> TurnDriver<'a> {
         let TurnParts { services, conversation, client, compaction, .. } = &mut self.parts;
         compaction.warn_ahead(fullness(client, conversation), &self.events);
         self.events.send(TurnEvent::Requested);
-        let BuiltRequest { request, notes, out_of_view } = client.build(conversation);
+        let BuiltRequest { request, notes, out_of_view } = match client.build(conversation) {
+            Ok(built) => built,
+            Err(too_long) => return self.abort(TurnEnding::Failed(too_long)),
+        };
         for note in notes {
             self.events.notice(note);
         }
         conversation.evict(out_of_view, services);
+        services.env.limits.offered.set(&request.tools);
         self.stream = Some(client.send(request, conversation, &self.events, self.cancel.child_token()));
     }
 

@@ -8,7 +8,7 @@
 use super::event_stream::{EventEmitter, flow};
 use super::response::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
 use super::server_facts::{self, ServerQuestion};
-use super::text_calls::{self, TextCallDecoder};
+use super::text_calls::TextCallDecoder;
 use super::thinking_signatures::RejectedSignatures;
 use super::thinking_text::ThinkingTextDecoder;
 use super::timeout::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
@@ -345,8 +345,7 @@ impl HttpProviderInner {
 
     fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
         let request = self.proofs.without_refused(request);
-        let request = text_calls::without_tools(&request);
-        serde_json::to_vec(&self.dialect.encode(&request))
+        serde_json::to_vec(&self.dialect.encode(&request.as_sent()))
             .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))
     }
 

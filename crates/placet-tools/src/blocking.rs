@@ -66,6 +66,11 @@ async fn ended(
     }
 }
 
+/// Where no tool lists directories, a command does.
+fn list_with(words: &str) -> Hint {
+    hint![words, HintTool::ListDirectory].or(hint![words, HintTool::RunCommand, ": `ls`"])
+}
+
 impl ToolContext {
     pub(super) fn ledger(&self) -> MutexGuard<'_, ReadLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
@@ -98,7 +103,7 @@ impl ToolContext {
         let fault = fault_of(error);
         let hint: Hint = match error {
             WorkspaceError::Missing(path) => return self.missing(path, message).because(fault),
-            WorkspaceError::Directory(_) => hint!["list it with ", HintTool::ListDirectory],
+            WorkspaceError::Directory(_) => list_with("list it with "),
             WorkspaceError::NotDirectory(_) => {
                 "a part of the path is a file; list its directory to see what is there".into()
             }
@@ -147,10 +152,8 @@ impl ToolContext {
     fn missing(&self, path: &Path, message: String) -> ToolError {
         let beside = path.ancestors().skip(1).find(|p| self.workspace.is_dir(p));
         let Some(dir) = beside.filter(|d| self.workspace.roots().iter().any(|r| d.starts_with(r))) else {
-            return ToolError::hint(
-                message,
-                hint!["look around with ", HintTool::ListDirectory, " or ", HintTool::FindFiles],
-            );
+            let both = hint!["look around with ", HintTool::ListDirectory, " or ", HintTool::FindFiles];
+            return ToolError::hint(message, both.or(list_with("look around with ")));
         };
         let wanted = path.strip_prefix(dir).ok().and_then(|p| p.iter().next()).unwrap_or_default();
         let names: Vec<String> = self.workspace.names_in(dir, 5000);
@@ -159,10 +162,8 @@ impl ToolContext {
             Some(name) => ToolError::hint(message, format!("`{shown}` has `{name}`; did you mean that?")),
             None => {
                 let list = format!("list `{shown}` with ");
-                ToolError::hint(
-                    message,
-                    hint![list, HintTool::ListDirectory, ", or use ", HintTool::FindFiles],
-                )
+                let both = hint![list.clone(), HintTool::ListDirectory, ", or use ", HintTool::FindFiles];
+                ToolError::hint(message, both.or(list_with(&list)))
             }
         }
     }

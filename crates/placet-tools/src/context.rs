@@ -10,7 +10,7 @@ use placet_sandbox::{self as sandbox, FileCopy, SandboxBackend};
 use placet_session::guidance::Guidance;
 use placet_session::session::Scratchpads;
 use placet_session::storage::StoreMounts;
-use placet_text::conversation::CallOutcome;
+use placet_text::conversation::{CallOutcome, ToolSpec};
 use placet_text::text::regular_file;
 use placet_text::text::secret::without_secrets;
 use placet_workspace::{ReadLedger, WalkBudget, Workspace};
@@ -18,7 +18,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +72,8 @@ pub struct ToolLimits {
     pub inline_bytes: usize,
     /// The room in the model's window, if that is less.
     pub room: ResultBudget,
+    /// What hints may name.
+    pub offered: ToolOffer,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
@@ -85,6 +87,7 @@ impl Default for ToolLimits {
         ToolLimits {
             inline_bytes: 30_000,
             room: ResultBudget::default(),
+            offered: ToolOffer::default(),
             read_bytes: 16_000_000,
             image_bytes: 3_750_000,
             search_time: Duration::from_secs(60),
@@ -132,6 +135,27 @@ impl Clone for ResultBudget {
     /// A clone belongs to another conversation, which has a window of its own.
     fn clone(&self) -> ResultBudget {
         ResultBudget::default()
+    }
+}
+
+/// The tools that the model of a conversation is offered; everything where there is no conversation.
+#[derive(Debug, Default)]
+pub struct ToolOffer(Mutex<Option<Arc<[ToolSpec]>>>);
+
+impl ToolOffer {
+    pub fn set(&self, specs: &Arc<[ToolSpec]>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(specs));
+    }
+
+    pub(super) fn specs(&self) -> Option<Arc<[ToolSpec]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Clone for ToolOffer {
+    /// A clone belongs to another conversation.
+    fn clone(&self) -> ToolOffer {
+        ToolOffer::default()
     }
 }
 

@@ -142,7 +142,7 @@ fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolN
             output.recorded.push(CallFact::StoredIn { scratchpad: name.clone() });
             format!(
                 "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow.{}]",
-                names.page(&name)
+                names.page(&name, &env.limits.offered)
             )
         }
         Err(error) => format!("[{size}: too long to show whole, and it could not be stored: {error}]"),

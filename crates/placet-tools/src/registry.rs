@@ -104,10 +104,15 @@ impl ToolRegistry {
         ToolRegistry { tools, called, wire, names, ..self }
     }
 
+    #[cfg(test)]
+    pub(super) fn hint_names(&self) -> &ToolNames {
+        &self.names
+    }
+
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> ToolRegistry {
         let called: Vec<String> = tools.iter().map(|tool| tool.name()).collect();
         let wire = wire_names(called.iter().cloned());
-        let names = ToolNames::of(&tools, &called);
+        let names = ToolNames::of(&tools, &called, &wire);
         ToolRegistry {
             tools: tools.into(),
             called: called.into(),
@@ -340,12 +345,12 @@ impl ToolRegistry {
                     true => {
                         "nothing was run; the same call would be cut again: send its text in parts, each well below this limit"
                     }
-                    false => "nothing was run; send the call again with one complete JSON object",
+                    false => "nothing was run; send the whole call again",
                 };
                 return Err(ToolError::hint(reason.clone(), hint));
             }
         };
-        let inner = tool.plan(value, env).map_err(|e| self.names.error(e))?;
+        let inner = tool.plan(value, env).map_err(|e| self.names.error(e, &env.limits.offered))?;
         // Only if the tool has this parameter: otherwise its plan has refused the parameter already.
         let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
         if let Some(pad) = &scratchpad {
@@ -391,7 +396,7 @@ impl Plan for DeliveredPlan {
     }
 
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
-        self.inner.prepare(env, sight).map_err(|e| self.names.error(e))
+        self.inner.prepare(env, sight).map_err(|e| self.names.error(e, &env.limits.offered))
     }
 
     fn refusal(&self, env: &ToolContext) -> Option<String> {
@@ -407,7 +412,10 @@ impl Plan for DeliveredPlan {
         let (title, cancel) = (inner.title(), ctx.cancel.clone());
         let running = inner.run(permit, ctx);
         let delivering = async move {
-            let inspecting = async { output::record(inspect.look(names.output(running.await)).await) };
+            let inspecting = async {
+                let output = names.output(running.await, &env.limits.offered);
+                output::record(inspect.look(output).await)
+            };
             let done = match is_page {
                 true => cancel.run_until_cancelled(inspecting).await,
                 false => Some(inspecting.await),

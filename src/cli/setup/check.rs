@@ -1,14 +1,24 @@
 //! The one request that checks a key: for the list of models. It costs nothing, and the list is needed next.
 
-use crate::provider::{HttpProvider, ProviderError};
+use crate::provider::{HttpProvider, Provider, ProviderError};
 use std::time::Duration;
 
 /// How long the server may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// The most models about which a server is asked.
+const FEW: usize = 4;
+
+/// A model, and what its server says of it: `window 8192 (/props)`; empty where it says nothing.
+#[derive(Debug)]
+pub(super) struct ListedModel {
+    pub(super) id: String,
+    pub(super) said: String,
+}
+
 #[derive(Debug)]
 pub(super) enum CheckOutcome {
-    Models(Vec<String>),
+    Models(Vec<ListedModel>),
     /// The server answers and has no list, so that nothing is known of the key either.
     NoList(String),
     Failed(ProviderError),
@@ -23,7 +33,16 @@ pub(super) async fn check(server: HttpProvider, key_path: Option<String>) -> Che
     }
     match server.models(LIMIT).await {
         Ok(models) if models.is_empty() => CheckOutcome::NoList("the server lists no models".into()),
-        Ok(models) => CheckOutcome::Models(models),
+        Ok(models) => {
+            // A server of one's own has few, and knows what they can.
+            let is_short = models.len() <= FEW;
+            let mut listed = Vec::new();
+            for id in models {
+                let said = if is_short { server.facts(&id).await.words() } else { String::new() };
+                listed.push(ListedModel { id, said });
+            }
+            CheckOutcome::Models(listed)
+        }
         // Not found, not allowed, not implemented: servers that answer requests without telling their models.
         Err(ProviderError::BadRequest { status: status @ (404 | 405 | 501), .. }) => {
             CheckOutcome::NoList(format!("the server has no list of models (HTTP {status})"))

@@ -202,7 +202,7 @@ fn place_words(state: &SetupState<'_>) -> String {
 pub(super) fn ordered_models<'f>(state: &'f SetupState<'_>) -> Vec<&'f str> {
     let Some(server) = &state.server else { return Vec::new() };
     let usual = server.preset.default_model.as_deref();
-    let mut all: Vec<&str> = state.found.models.iter().map(String::as_str).collect();
+    let mut all: Vec<&str> = state.found.models.iter().map(|model| model.id.as_str()).collect();
     all.sort_by_key(|id| (usual != Some(*id), server.entry(id).is_none()));
     all
 }
@@ -211,7 +211,12 @@ fn models(state: &SetupState<'_>) -> WizardPage {
     let usual = state.server.as_ref().and_then(|server| server.preset.default_model.as_deref());
     let item = |id: &&str| {
         let known = state.server.as_ref().and_then(|server| server.entry(id));
-        let figures = known.map_or_else(|| "window not known".to_string(), figures);
+        let said = state.found.models.iter().find(|model| model.id == **id && !model.said.is_empty());
+        let figures = match (said, known) {
+            (Some(model), _) => model.said.clone(),
+            (None, Some(known)) => figures(known),
+            (None, None) => "window not known".to_string(),
+        };
         let note = if usual == Some(*id) { format!("default · {figures}") } else { figures };
         WizardChoice::new(*id, note)
     };

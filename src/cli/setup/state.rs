@@ -1,6 +1,7 @@
 //! What is known so far: the answers, and what was found out for the questions.
 
 use super::candidates::{Candidate, candidates};
+use super::check::ListedModel;
 use super::key_tool::KeyTool;
 use super::plan::{KeyChoice, KeyPlace, SettingsPlan};
 use super::write::SetupFiles;
@@ -51,7 +52,7 @@ pub(super) enum AfterFailure {
 pub(super) struct CheckedServer {
     /// The sentence about the key.
     pub(super) key: &'static str,
-    pub(super) models: Vec<String>,
+    pub(super) models: Vec<ListedModel>,
 }
 
 impl CheckedServer {

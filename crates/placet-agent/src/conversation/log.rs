@@ -7,7 +7,7 @@
 //! stores them, and the person was warned. Files are not part of this.
 //! until then the person has been warned. Files are no part of this.
 
-use super::read_tracker::ReadTracker;
+use super::read_tracker::{ReadTracker, message_number};
 use crate::config::TurnStart;
 use crate::request::evicted::EvictedContent;
 use crate::services::SharedServices;
@@ -207,6 +207,12 @@ impl Conversation {
         let said = self.transcript.user_message_count();
         let turn = if matches!(start, Some(TurnStart::Retry)) { said.max(1) } else { said + 1 };
         services.ledger().begin_turn(u32::try_from(turn).unwrap_or(u32::MAX));
+        services.ledger().begin_message(message_number(self.transcript.len()));
+    }
+
+    /// The calls of the answer that was added last begin: what they read is recorded for it.
+    pub(crate) fn begin_calls(&self, services: &SharedServices) {
+        services.ledger().begin_message(message_number(self.transcript.len().saturating_sub(1)));
     }
 
     pub(crate) fn save_ledger(&self, services: &SharedServices) {

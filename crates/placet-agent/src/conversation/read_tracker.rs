@@ -1,8 +1,8 @@
 //! What the model has seen, in step with what its context still contains.
 
-use crate::request::evicted::EvictedContent;
+use crate::request::evicted::{EvictedContent, attached_path};
 use crate::services::SharedServices;
-use placet_text::conversation::{AssistantMessage, CallId, Message, Transcript};
+use placet_text::conversation::{CallId, Message, Transcript};
 use std::collections::HashSet;
 
 /// Results and attached files that have left the model's context, each handled once.
@@ -18,7 +18,8 @@ impl ReadTracker {
         self.evicted_files.remove(path);
     }
 
-    /// Content that left the model's context counts as not seen: before an edit, the model must read such lines again.
+    /// Content that left the model's context counts as not seen: before an edit, the model must read such lines again,
+    /// unless another message that is still sent shows them.
     pub(super) fn evict(
         &mut self,
         evicted: EvictedContent,
@@ -27,32 +28,44 @@ impl ReadTracker {
     ) {
         let EvictedContent { calls, attached } = evicted;
         let workspace = &services.env.workspace;
-        let attached = attached.into_iter().filter(|path| self.evicted_files.insert(path.clone()));
-        for path in attached.filter_map(|path| workspace.resolve(&path).ok()) {
-            services.ledger().forget(&path.path);
-        }
-        let new: Vec<CallId> =
+        let attached: Vec<String> =
+            attached.into_iter().filter(|path| self.evicted_files.insert(path.clone())).collect();
+        let calls: Vec<CallId> =
             calls.into_iter().filter(|id| self.evicted_results.insert(id.clone())).collect();
-        if new.is_empty() {
+        if attached.is_empty() && calls.is_empty() {
             return;
         }
-        let answers = transcript.since(transcript.begins()).iter().filter_map(|message| match message {
-            Message::Assistant(answer) => Some(answer),
-            _ => None,
-        });
-        for call in answers.flat_map(AssistantMessage::calls).filter(|call| new.contains(&call.id)) {
-            // Whatever the tool set calls its tools.
-            match services.registry.judged_as(&call.name, &call.input).as_str() {
-                "read_file" => {
-                    let touched = services.registry.touches(&call.name, &call.input);
-                    for at in touched.reads.iter().filter_map(|path| workspace.resolve(path).ok()) {
-                        services.ledger().forget(&at.path);
+        let forget = |path: &str, message: u32| {
+            if let Ok(at) = workspace.resolve(path) {
+                services.ledger().forget_message(&at.path, message);
+            }
+        };
+        let begins = transcript.begins();
+        for (at, message) in transcript.since(begins).iter().enumerate() {
+            let number = message_number(begins + at);
+            for path in
+                message.parts().filter_map(attached_path).filter(|path| attached.iter().any(|a| a == path))
+            {
+                forget(path, number);
+            }
+            let Message::Assistant(answer) = message else { continue };
+            for call in answer.calls().filter(|call| calls.contains(&call.id)) {
+                // Whatever the tool set calls its tools.
+                match services.registry.judged_as(&call.name, &call.input).as_str() {
+                    "read_file" => {
+                        let touched = services.registry.touches(&call.name, &call.input);
+                        touched.reads.iter().for_each(|path| forget(path, number));
                     }
+                    // A search shows lines of many files, and which ones is not recorded.
+                    "search_contents" => services.ledger().forget_message_everywhere(number),
+                    _ => {}
                 }
-                // A search shows lines of many files, and which ones is not recorded: all files count as unread.
-                "search_contents" => services.ledger().drop_all(),
-                _ => {}
             }
         }
     }
+}
+
+/// The message at this place of the conversation, as the ledger counts messages.
+pub(super) fn message_number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1)
 }

@@ -10,7 +10,7 @@ use super::reduce::rejected::RejectedContent;
 use super::reduce::{shorten, sure_to_go};
 use super::weight::{estimate, tokens};
 use crate::config::SystemPrompt;
-use placet_provider::{ExceededWindow, ModelRequest, ModelSpec};
+use placet_provider::{ExceededWindow, ModelRequest, ModelSpec, ProviderError, ToolForm};
 use placet_session::session::{Scratchpads, SessionStore};
 use placet_text::conversation::{Message, Part, ToolSpec};
 use serde_json::Value;
@@ -28,6 +28,10 @@ pub(crate) const BASIC_TOOLS: [(&str, &[&str]); 4] = [
     ("write_file", &["path", "content"]),
     ("run_command", &["command", "timeout_ms", "network"]),
 ];
+
+/// Tokens for messages below which a request is almost useless, and below which nothing more can be cut.
+const LEAST_BUDGET: f64 = 200.0;
+const NOTHING_LEFT: f64 = 50.0;
 
 pub(crate) struct ModelContext {
     system: Arc<str>,
@@ -205,50 +209,83 @@ impl ModelContext {
         wanted.min(self.window(model) / 4).max(1)
     }
 
-    /// Builds the request. `messages` does not change; cuts are made in a copy.
-    pub(crate) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> BuiltRequest {
+    /// Builds the request. `messages` does not change; cuts are made in a copy. Whatever it asks for, it is measured as it is
+    /// sent: what does not fit the window with its answer, though all that may be cut is cut, is an error and not sent.
+    pub(crate) fn build(
+        &mut self,
+        messages: &[Message],
+        model: &ModelSpec,
+        max_output: u64,
+    ) -> Result<BuiltRequest, ProviderError> {
         let mut notes = Vec::new();
         self.refused.request_sent(messages.len());
         let max_output = self.output_room(model, max_output);
-        let fixed = tokens(self.fixed_bytes());
         let window = self.window(model);
         // The estimate is rough: 5 % of the window remain free for its error.
-        let room = (window.saturating_sub(max_output) as f64) * 0.95;
-        let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
-        let budget = budget.max(200.0);
+        let whole = window.saturating_sub(max_output) as f64;
+        let room = self.most.map_or(whole * 0.95, |most| most.min(whole * 0.95));
+        let fixed = tokens(self.fixed_bytes());
+        // What a server did not say may be learned too small.
+        let room = room.max((fixed + LEAST_BUDGET).min(whole));
+        let mut budget = (room - fixed).max(LEAST_BUDGET);
         // Of a long history only what can be sent is copied.
         let all = self.refused.without(messages);
-        let (before, rest) = all.split_at_checked(sure_to_go(&all, budget)).unwrap_or((&[], &all));
-        let mut copy = rest.to_vec();
-        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
-        let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
-        let cut = shorten(&mut copy, before, budget, &is_kept);
-        // Only after shortening: pictures that were omitted need not be read from the session.
-        self.pictures.read(&mut copy, &unread, model, &mut notes);
-        if cut > 0 {
-            notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
-        }
-        self.last = RequestSize { estimate: estimate(&copy) + fixed, max_output };
-        let request = ModelRequest {
+        let (mut before, rest) = all.split_at_checked(sure_to_go(&all, budget)).unwrap_or((&[], &all));
+        let mut request = ModelRequest {
             model: model.clone(),
             system: Arc::clone(&self.system),
             tools: Arc::clone(&self.tools),
-            messages: copy,
+            messages: rest.to_vec(),
             max_output,
         };
+        let unread = self.pictures.prepare(&mut request.messages, model, &mut notes);
+        let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
+        let mut cut = 0;
+        let sent = loop {
+            let newly = shorten(&mut request.messages, std::mem::take(&mut before), budget, &is_kept);
+            let sent = self.sent_tokens(&request);
+            cut += newly;
+            // Tools and calls as text may take more than their messages were estimated at.
+            if sent <= room || budget < NOTHING_LEFT {
+                break sent;
+            }
+            budget -= (sent - room).max(budget * 0.1);
+        };
+        if sent > whole {
+            let message = format!(
+                "about {sent:.0} tokens and {max_output} for the answer, and the window has {window}"
+            );
+            return Err(ProviderError::TooLong { message, exceeded: None });
+        }
+        // Only after shortening: pictures that were omitted need not be read from the session.
+        self.pictures.read(&mut request.messages, &unread, model, &mut notes);
+        if cut > 0 {
+            notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
+        }
+        self.last = RequestSize { estimate: sent, max_output };
         let is_whole = cut == 0 && self.refused.is_empty();
         let out_of_view = if is_whole {
             EvictedContent::default()
         } else {
             EvictedContent::between(messages, &request.messages)
         };
-        BuiltRequest { request, notes, out_of_view }
+        Ok(BuiltRequest { request, notes, out_of_view })
+    }
+
+    /// What the server counts of the request.
+    fn sent_tokens(&self, request: &ModelRequest) -> f64 {
+        let sent = request.as_sent();
+        let tools = match request.model.capabilities.tools {
+            ToolForm::Native => self.fixed_bytes() - self.system.len(),
+            ToolForm::Json | ToolForm::Text => 0,
+        };
+        tokens(sent.system.len() + tools) + estimate(&sent.messages)
     }
 
     /// How many estimated tokens there are for messages.
     pub(crate) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
         let room = self.window(model).saturating_sub(self.output_room(model, max_output)) as f64;
-        (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
+        (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(LEAST_BUDGET)
     }
 
     /// The estimate of the last request, for a comparison with the provider's count.

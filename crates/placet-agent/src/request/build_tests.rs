@@ -1,8 +1,8 @@
 use super::*;
 use placet_provider::ModelCapabilities;
 use placet_text::conversation::{
-    AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall,
-    Transcript,
+    AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, Note,
+    ToolCall, Transcript,
 };
 
 fn model(window: u64) -> ModelSpec {
@@ -58,7 +58,7 @@ fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_
     ] {
         for window in [4_000, 10_000, 200_000] {
             let messages = long(turns, rounds, bytes);
-            let built = context().build(&messages, &model(window), 1_000);
+            let built = context().build(&messages, &model(window), 1_000).unwrap();
             is_legal(&built.request.messages);
             let size = estimate(&built.request.messages) + 1_000.0;
             assert!(size <= window as f64, "{turns} {rounds} {bytes} {window}: {size}");
@@ -70,10 +70,62 @@ fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_
     }
 }
 
+/// Every kind of request, in every form of tools: what the server counts fits with the answer, or nothing is sent. The
+/// words have what becomes longer within JSON.
+#[test]
+fn what_is_sent_never_exceeds_the_window_whatever_form_it_has() {
+    let words = |n: usize| "say \"it\"\n\t\\ {x}\n".repeat(n);
+    let tool = |name: &str| ToolSpec {
+        name: name.into(),
+        description: "d ".repeat(60),
+        schema: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+    };
+    let call = |n: usize, size: usize| {
+        let id = CallId::new(format!("c{n}"));
+        let input = CallInput::Object(serde_json::json!({"path": "a", "content": words(size)}));
+        let call = ToolCall { id, name: "write_file".into(), input };
+        let result = CallResult::text(&call, CallOutcome::Done, words(size));
+        let text = AssistantBlock::Text { text: words(size) };
+        let blocks = vec![text, AssistantBlock::Call(call)];
+        [
+            Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }),
+            Message::Results { results: vec![result] },
+        ]
+    };
+    let mut sent = 0;
+    for form in [ToolForm::Native, ToolForm::Json, ToolForm::Text] {
+        for window in [512, 1_024, 4_096, 8_192, 16_384, 32_768] {
+            for (turns, size) in [(1, 1), (1, 2_000), (3, 40), (12, 8), (60, 2), (2, 600)] {
+                for last in [Part::text(words(size)), Part::Note(Note::SumUp { focus: "the plan".into() })] {
+                    let mut messages: Vec<Message> = (0..turns)
+                        .flat_map(|n| std::iter::once(Message::user(words(size))).chain(call(n, size)))
+                        .collect();
+                    messages.push(Message::User { parts: vec![last] });
+                    let mut model = model(window);
+                    model.capabilities.tools = form;
+                    let tools = BASIC_TOOLS.iter().map(|(name, _)| tool(name)).collect();
+                    let mut context = ModelContext::new("system ".repeat(150).into(), tools);
+                    let Ok(built) = context.build(&messages, &model, 1_000) else {
+                        assert!(window < 2_000, "{form:?} {window} {turns} {size}");
+                        continue;
+                    };
+                    sent += 1;
+                    is_legal(&built.request.messages);
+                    let request = built.request.as_sent();
+                    let tools = if form == ToolForm::Native { 4 * 200 } else { 0 };
+                    let size = tokens(request.system.len() + tools) + estimate(&request.messages);
+                    assert!(size as u64 + request.max_output <= window, "{form:?} {window} {turns}: {size}");
+                }
+            }
+        }
+    }
+    assert!(sent >= 140, "{sent}");
+}
+
 #[test]
 fn a_conversation_that_fits_is_sent_as_it_is() {
     let messages = long(2, 2, 100);
-    let built = context().build(&messages, &model(200_000), 8_000);
+    let built = context().build(&messages, &model(200_000), 8_000).unwrap();
     assert_eq!(built.request.messages, messages);
     assert_eq!(built.notes, Vec::<String>::new());
 }
@@ -86,7 +138,7 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
         let mut context = context();
         let assumed = model(128_000);
         let count = |request: &ModelRequest| (estimate(&request.messages) * 2.0) as u64 + request.max_output;
-        let first = context.build(&messages, &assumed, 1_000);
+        let first = context.build(&messages, &assumed, 1_000).unwrap();
         let limit = if told { 10_000 } else { count(&first.request) * 2 / 3 };
         assert!(count(&first.request) > limit);
         let message = format!(
@@ -94,7 +146,7 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
             count(&first.request)
         );
         context.reduce_limit((if told { &message } else { "too long" }, None), &assumed);
-        let second = context.build(&messages, &assumed, 1_000);
+        let second = context.build(&messages, &assumed, 1_000).unwrap();
         assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));
     }
 }
@@ -106,12 +158,12 @@ fn a_window_that_the_error_names_as_a_value_is_the_window() {
     for window in [400, 4_096] {
         let mut context = context();
         let assumed = model(32_768);
-        let first = context.build(&messages, &assumed, 1_000);
+        let first = context.build(&messages, &assumed, 1_000).unwrap();
         let tokens = (estimate(&first.request.messages) * 2.0) as u64;
         let exceeded = ExceededWindow { tokens, window };
         context.reduce_limit(("request (0 tokens) exceeds it, try 1 2 3", Some(exceeded)), &assumed);
         assert_eq!(context.window(&assumed), window);
-        let second = context.build(&messages, &assumed, 1_000);
+        let second = context.build(&messages, &assumed, 1_000).unwrap();
         assert!(second.request.max_output <= window / 4, "{}", second.request.max_output);
         if window > 1_000 {
             assert!((estimate(&second.request.messages) * 2.0) as u64 + second.request.max_output <= window);
@@ -134,7 +186,7 @@ fn a_small_window_gets_the_basic_tools_before_the_first_request_only() {
     assert_eq!((offered(16_384, names()), offered(16_383, names()), offered(4_096, names())), (6, 4, 4));
     assert_eq!(offered(4_096, vec![tool("Bash"), tool("todo")]), 2, "tools of another system");
     let mut context = ModelContext::new("s".to_string().into(), names());
-    context.build(&[Message::user("go")], &model(32_768), 100);
+    context.build(&[Message::user("go")], &model(32_768), 100).unwrap();
     assert!(!context.fit_tools(4_096) && context.tools.len() == 6);
 }
 
@@ -145,7 +197,7 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     let mut context = context();
     let mut blind = model(100_000);
     blind.capabilities.vision = false;
-    let built = context.build(&messages, &blind, 1_000);
+    let built = context.build(&messages, &blind, 1_000).unwrap();
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
     assert_eq!(
         parts[1].words().as_deref(),
@@ -154,7 +206,7 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     assert_eq!(context.sent_images(&messages).len(), 1);
     context.withhold(image.hash, "the provider refused it".into());
     assert!(context.sent_images(&messages).is_empty());
-    let built = context.build(&messages, &model(100_000), 1_000);
+    let built = context.build(&messages, &model(100_000), 1_000).unwrap();
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
     assert_eq!(parts[1].words().as_deref(), Some("[picture a.png is not shown: the provider refused it]"));
 }
@@ -162,7 +214,7 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
 #[test]
 fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let messages = long(3, 5, 20_000);
-    let built = context().build(&messages, &model(32_000), 1_000);
+    let built = context().build(&messages, &model(32_000), 1_000).unwrap();
     let out: Vec<&str> = built.out_of_view.calls.iter().map(CallId::as_str).collect();
     assert!(out.contains(&"c0"), "{out:?}");
     let kept = built.request.messages.iter().flat_map(|m| match m {
@@ -172,7 +224,7 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let whole: Vec<&str> = kept.filter(|r| r.body().len() == 20_000).map(|r| r.id.as_str()).collect();
     assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
     assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
-    assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.calls.is_empty());
+    assert!(context().build(&messages, &model(1_000_000), 1_000).unwrap().out_of_view.calls.is_empty());
 }
 
 #[test]
@@ -210,7 +262,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     pads.put("run_command-output", placet_session::session::ScratchpadEntry::Text("all".into())).unwrap();
     let mut context = context();
     context.set_sources(None, pads);
-    let built = context.build(&messages, &model(4_000), 1_000);
+    let built = context.build(&messages, &model(4_000), 1_000).unwrap();
     let told: Vec<String> = built
         .request
         .messages

@@ -9,7 +9,7 @@ use crate::cost_meter::CostBudget;
 use crate::costs::{CostTracker, record};
 use crate::event::TurnEvents;
 use crate::subagent_pool::SubagentPool;
-use placet_provider::{AnswerStream, ModelRequest, StreamEvent};
+use placet_provider::{AnswerStream, ModelRequest, ProviderError, StreamEvent};
 use placet_text::conversation::{AssistantMessage, TokenUsage};
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +24,7 @@ pub(crate) struct ModelClient {
 
 impl ModelClient {
     /// The next request of the conversation.
-    pub(crate) fn build(&mut self, conversation: &Conversation) -> BuiltRequest {
+    pub(crate) fn build(&mut self, conversation: &Conversation) -> Result<BuiltRequest, ProviderError> {
         self.context.build(&conversation.sent(), &self.model.spec, self.model.max_output)
     }
 

@@ -64,9 +64,10 @@ impl LoopDetector {
         if self.limit == 0 {
             return LoopVerdict::Fresh;
         }
-        match self.record_same(call, result) {
-            LoopVerdict::Fresh => self.record_failure(call, result),
-            verdict => verdict,
+        // Both count every call: neither may keep the other from asking.
+        match (self.record_same(call, result), self.record_failure(call, result)) {
+            (LoopVerdict::Fresh, alike) | (LoopVerdict::Tell(_), alike @ LoopVerdict::Ask(_)) => alike,
+            (same, _) => same,
         }
     }
 
@@ -220,6 +221,14 @@ mod tests {
             assert_eq!(failures(1, 2, reason)[1], Ask(2));
             assert_eq!(failures(500, 20, reason)[19], Ask(20));
             assert!(failures(0, 200, reason).iter().all(|told| *told == LoopVerdict::Fresh));
+        }
+    }
+
+    #[test]
+    fn the_same_failing_call_is_asked_about_after_twenty_at_most_whatever_the_limit() {
+        for limit in 1..=200 {
+            let asked = repeats(limit, CallOutcome::Failed, &["no such file"; 20]);
+            assert!(asked.iter().any(|verdict| matches!(verdict, LoopVerdict::Ask(_))), "{limit}: {asked:?}");
         }
     }
 

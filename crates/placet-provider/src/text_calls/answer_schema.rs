@@ -14,7 +14,7 @@ pub(super) const TOOL: &str = "tool";
 pub(super) const ARGUMENTS: &str = "arguments";
 
 /// The same tools give the same bytes.
-pub(crate) fn of(tools: &[ToolSpec]) -> Value {
+pub(super) fn of(tools: &[ToolSpec]) -> Value {
     let call = |spec: &ToolSpec| {
         let name = json!({"type": "string", "const": spec.name});
         object(vec![(TOOL, name), (ARGUMENTS, known_part(&spec.schema))])

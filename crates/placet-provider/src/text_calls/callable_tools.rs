@@ -1,6 +1,6 @@
 //! The tools that a text can be a call of.
 
-use crate::ModelRequest;
+use crate::{ModelRequest, ToolForm};
 use placet_text::conversation::{AssistantMessage, CallInput, Message, Part, ToolSpec};
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub(super) struct CallableTools {
     /// The person's newest words.
     pub(super) asked: String,
     pub(super) takes_unmarked: bool,
+    /// The model was asked for blocks.
+    pub(super) has_blocks: bool,
 }
 
 impl CallableTools {
@@ -36,6 +38,7 @@ impl CallableTools {
             names,
             asked,
             takes_unmarked: made_calls(request).all(|id| id.starts_with(ID)),
+            has_blocks: request.model.capabilities.tools == ToolForm::Text,
         }
     }
 

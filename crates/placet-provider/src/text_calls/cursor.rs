@@ -14,6 +14,11 @@ pub(super) enum WrittenArguments {
     Given(CallInput),
     /// The values are plain text.
     Words(Vec<(String, String)>),
+    /// What is behind the name, and the texts below it: see [`super::block`].
+    Block {
+        head: String,
+        texts: Vec<String>,
+    },
 }
 
 /// The rest of a text that is being read.

@@ -1,34 +1,77 @@
 //! The other direction: a request for a server that has no tools. The tools are described in the system prompt, and earlier
-//! calls and their results are text: in the form of Hermes and Qwen, which most open models have seen, or as the JSON
-//! objects that an [answer schema](super::answer_schema) asks for.
+//! calls and their results are text: as [blocks](super::block), or as the JSON objects that an [answer
+//! schema](super::answer_schema) asks for. What no block can say is in the form of Hermes and Qwen, which most open models
+//! have seen.
 
-use super::answer_schema::{ARGUMENTS, SAY, TOOL};
+use super::answer_schema::{self, ARGUMENTS, SAY, TOOL};
+use super::block;
+use super::format::BLOCK_OPEN;
 use crate::{ModelRequest, ToolForm};
 use placet_text::conversation::{AssistantBlock, CallInput, CallResult, Message, Part, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const TEXT_HEAD: &str = "To call a tool, end your answer with\n<tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call>\nand write nothing behind it; the result is the next message. The tools:";
+const TEXT_HEAD: &str = "To call a tool, end your answer with its block as it stands here and write nothing behind it; the result is the next message. Words in capitals stand for yours, and what is in brackets may be left out. Use four backticks if a line of yours begins with three. The tools:";
+
+const OTHER_TOOLS: &str =
+    "These are called with\n<tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call>";
 
 const JSON_HEAD: &str = "Answer with one JSON object and nothing else: {\"say\":\"TEXT\"} to speak to the person, which ends your work, or {\"tool\":\"NAME\",\"arguments\":{...}} to call a tool, whose result is the next message. The tools and their arguments:";
 
+impl ModelRequest {
+    /// The request in the form in which the model is offered tools: what the server counts. The tools that are still in it
+    /// are part of the prompt with [`ToolForm::Native`] only.
+    pub fn as_sent(&self) -> Cow<'_, ModelRequest> {
+        without_tools(self)
+    }
+
+    /// The tools as the wire format has them.
+    pub(crate) fn native_tools(&self) -> &[ToolSpec] {
+        if self.model.capabilities.tools == ToolForm::Native { &self.tools } else { &[] }
+    }
+
+    /// The schema of the answer, where it is asked for as one JSON object.
+    pub(crate) fn answer_schema(&self) -> Option<Value> {
+        let is_json = self.model.capabilities.tools == ToolForm::Json && !self.tools.is_empty();
+        is_json.then(|| answer_schema::of(&self.tools))
+    }
+}
+
 /// The request with its tools as text, if the server has none. With [`ToolForm::Json`] the tools stay in it, for the schema.
-pub(crate) fn without_tools(request: &ModelRequest) -> Cow<'_, ModelRequest> {
+fn without_tools(request: &ModelRequest) -> Cow<'_, ModelRequest> {
     let form = request.model.capabilities.tools;
     if form == ToolForm::Native || request.tools.is_empty() {
         return Cow::Borrowed(request);
     }
     let is_json = form == ToolForm::Json;
-    let (head, row): (_, fn(&ToolSpec) -> String) =
-        if is_json { (JSON_HEAD, signature) } else { (TEXT_HEAD, tool) };
-    let list: Vec<String> = request.tools.iter().map(row).collect();
+    let described = if is_json {
+        let rows: Vec<String> = request.tools.iter().map(signature).collect();
+        format!("{JSON_HEAD}\n{}", rows.join("\n"))
+    } else {
+        blocks(&request.tools)
+    };
     Cow::Owned(ModelRequest {
-        system: format!("{}\n\n{head}\n{}", request.system.trim_end(), list.join("\n")).into(),
+        system: format!("{}\n\n{described}", request.system.trim_end()).into(),
         tools: if is_json { Arc::clone(&request.tools) } else { [].into() },
-        messages: request.messages.iter().map(|message| rewritten(message, form)).collect(),
+        messages: request.messages.iter().map(|message| rewritten(message, request)).collect(),
         ..request.clone()
     })
+}
+
+/// Each tool with its block, and then those that have none.
+fn blocks(tools: &[ToolSpec]) -> String {
+    let (with, without): (Vec<_>, Vec<_>) =
+        tools.iter().map(|spec| (spec, block::usage(spec))).partition(|(_, block)| block.is_some());
+    let row = |(spec, block): &(&ToolSpec, Option<String>)| {
+        format!("{}: {}\n{}", spec.name, spec.description, block.as_deref().unwrap_or_default())
+    };
+    let mut rows: Vec<String> = std::iter::once(TEXT_HEAD.into()).chain(with.iter().map(row)).collect();
+    if !without.is_empty() {
+        rows.push(OTHER_TOOLS.into());
+        rows.extend(without.iter().map(|(spec, _)| tool(spec)));
+    }
+    rows.join("\n")
 }
 
 fn tool(spec: &ToolSpec) -> String {
@@ -49,14 +92,15 @@ fn signature(spec: &ToolSpec) -> String {
     format!("{} {{{}}}: {}", spec.name, fields.join(", "), spec.description)
 }
 
-fn rewritten(message: &Message, form: ToolForm) -> Message {
+fn rewritten(message: &Message, request: &ModelRequest) -> Message {
+    let form = request.model.capabilities.tools;
     let mut message = message.clone();
     match &mut message {
         Message::Assistant(answer) => {
             for block in &mut answer.blocks {
                 let text = match (&*block, form) {
                     (AssistantBlock::Call(call), ToolForm::Json) => object(call),
-                    (AssistantBlock::Call(call), _) => written(call),
+                    (AssistantBlock::Call(call), _) => written(call, &request.tools),
                     (AssistantBlock::Text { text }, ToolForm::Json) => json!({ SAY: text }).to_string(),
                     _ => continue,
                 };
@@ -75,10 +119,21 @@ fn object(call: &ToolCall) -> String {
     json!({TOOL: call.name, ARGUMENTS: call.input.to_replay()}).to_string()
 }
 
-fn written(call: &ToolCall) -> String {
+/// Behind the words of the answer.
+pub(super) fn written(call: &ToolCall, tools: &[ToolSpec]) -> String {
     let arguments = match &call.input {
+        CallInput::Malformed { raw, .. } if BLOCK_OPEN.iter().any(|open| raw.starts_with(open)) => {
+            return format!("\n{raw}");
+        }
         CallInput::Malformed { raw, .. } => raw.clone(),
-        input => input.to_replay().to_string(),
+        input => {
+            let value = input.to_replay();
+            let spec = tools.iter().find(|spec| spec.name == call.name);
+            if let Some(block) = spec.and_then(|spec| block::of_call(spec, &value)) {
+                return format!("\n{block}");
+            }
+            value.to_string()
+        }
     };
     format!("\n<tool_call>{{\"name\": {}, \"arguments\": {arguments}}}</tool_call>", json!(call.name))
 }

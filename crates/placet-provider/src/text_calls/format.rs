@@ -3,6 +3,9 @@
 //! A server normally turns them into calls. It does not where it was started without the parser of its model, where the
 //! template of the model has no tools, or where the model has forgotten a bracket. The rows are read by [`super::syntax`].
 
+/// What begins a [block](super::block); more backticks are for a text with lines of backticks.
+pub(super) const BLOCK_OPEN: [&str; 3] = ["```call ", "````call ", "`````call "];
+
 /// One form. Everything in it is a literal text of the model.
 pub(super) struct TextCallFormat {
     /// The models that are known to write so.
@@ -39,6 +42,8 @@ pub(super) enum CallSyntax {
     },
     /// `[x(a="b")]` or `x(a="b")`.
     Python,
+    /// See [`super::block`].
+    Block,
 }
 
 const TAGGED: CallSyntax = CallSyntax::Parameters {
@@ -49,6 +54,14 @@ const TAGGED: CallSyntax = CallSyntax::Parameters {
 };
 
 pub(super) const FORMATS: &[TextCallFormat] = &[
+    TextCallFormat {
+        models: "models that are offered tools as text: super::description asks for it",
+        source: "CommonMark, Fenced code blocks: info strings; Aider documentation, Edit formats: search and replace blocks, whole files",
+        open: &BLOCK_OPEN,
+        close: &[],
+        around: &[],
+        syntax: CallSyntax::Block,
+    },
     TextCallFormat {
         models: "Hermes 2 and 3, Qwen 2.5 and 3, Granite 3.1 and later",
         source: "Qwen documentation, Function Calling; NousResearch, Hermes-Function-Calling; IBM, Granite 3.1 model card",

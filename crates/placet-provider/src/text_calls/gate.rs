@@ -58,8 +58,13 @@ impl TextGate {
         if self.lines.is_code() {
             return false;
         }
+        // A fence begins its line; any other marker may follow words.
+        let may_be_here = || match rest.starts_with('`') {
+            true => self.line.trim().is_empty(),
+            false => !self.line.ends_with(['`', '"', '\'']),
+        };
         let is_marker = rest.starts_with(['<', '[', '`'])
-            && !self.line.ends_with(['`', '"', '\''])
+            && may_be_here()
             && openers().any(|open| rest.starts_with(open) || open.starts_with(rest));
         is_marker || self.line.trim().is_empty() && may_be_bare(rest, names)
     }

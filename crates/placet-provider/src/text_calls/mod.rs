@@ -4,7 +4,8 @@
 //! The forms are a table ([`format`]). Whether a text is a call is decided when the answer is complete ([`reading`]);
 //! until then [`gate`] holds it back from the screen. A recognised call takes the same way as any other.
 
-pub(crate) mod answer_schema;
+mod answer_schema;
+mod block;
 mod callable_tools;
 mod cursor;
 mod description;
@@ -17,7 +18,6 @@ mod syntax;
 
 use super::{AnswerDecoder, ModelRequest, ProviderError, StreamEvent, ToolForm};
 use callable_tools::{CallableTools, ID, made_calls};
-pub(crate) use description::without_tools;
 use gate::TextGate;
 use json_answer::SpokenWords;
 use placet_text::conversation::{AssistantBlock, AssistantMessage, CallId, StopReason, ToolCall};
@@ -183,6 +183,10 @@ impl AnswerDecoder for TextCallDecoder {
 #[cfg(test)]
 #[path = "text_calls_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "block_tests.rs"]
+mod block_tests;
 
 #[cfg(test)]
 #[path = "ordinary_answers_tests.rs"]

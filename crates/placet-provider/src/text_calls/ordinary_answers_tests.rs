@@ -67,6 +67,11 @@ fn bodies() -> Vec<(&'static str, String)> {
         own("ini", "[read_file]\npath=a"),
         own("json", "{}"),
         own("json", "[]"),
+        own("bash", "cargo build --release"),
+        own("call", "read_file a.rs"),
+        own("callback", "read_file(path)"),
+        own("diff", "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE"),
+        own("text", "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> branch"),
     ]
 }
 

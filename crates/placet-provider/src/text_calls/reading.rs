@@ -5,11 +5,12 @@
 //! the person did not name the tool, no other code is in the answer, and, behind other text, if all arguments are those
 //! of the tool.
 
+use super::block::BlockError;
 use super::callable_tools::CallableTools;
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
-use super::format::{END_TOKENS, openers};
-use super::python;
+use super::format::{BLOCK_OPEN, END_TOKENS, openers};
 use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls};
+use super::{block, python};
 use placet_text::conversation::{CallInput, StopReason, TextCallFault};
 use serde_json::{Map, Value};
 
@@ -42,6 +43,10 @@ pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextRea
     let text = without_end(text);
     match marker(text) {
         Some(at) => marked(text, at, tools, end),
+        None if tools.has_blocks && block::is_edit_of_nothing(text) => {
+            let reason = format!("a search and replace block begins with {}TOOL PATH", BLOCK_OPEN[0]);
+            TextReading::Fault(TextCallFault::Unreadable { reason })
+        }
         None if tools.takes_unmarked => unmarked(text, tools),
         None => TextReading::Plain,
     }
@@ -81,12 +86,13 @@ pub(super) fn marker(text: &str) -> Option<usize> {
     None
 }
 
-/// True for a place within inline code or behind a quote.
+/// True for a place within inline code or behind a quote, and for a fence that does not begin its line.
 fn is_quoted(line: &str, at: usize) -> bool {
     let before = line.get(..at).unwrap_or_default();
-    let is_fence = line.get(at..).is_some_and(|rest| rest.starts_with("```"));
-    (!is_fence || !before.trim().is_empty()) && before.matches('`').count() % 2 == 1
-        || before.ends_with(['"', '\'', '\u{201c}', '`'])
+    if line.get(at..).is_some_and(|rest| rest.starts_with('`')) {
+        return !before.trim().is_empty();
+    }
+    before.matches('`').count() % 2 == 1 || before.ends_with(['"', '\'', '\u{201c}', '`'])
 }
 
 /// Which lines are in a code fence.
@@ -157,6 +163,9 @@ fn begun_name(rest: &str) -> Option<String> {
 }
 
 fn unreadable(rest: &str) -> String {
+    if rest.starts_with("```") {
+        return "its code block is not closed".into();
+    }
     let json = rest.find('{').and_then(|at| rest.get(at..)).unwrap_or_default();
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
     match values.next() {
@@ -238,24 +247,26 @@ impl CallableTools {
     /// The arguments, with the values that came as plain text read by the schema.
     fn input(&self, call: &WrittenCall) -> (String, CallInput) {
         let name = call.name.clone();
-        let words = match &call.arguments {
-            WrittenArguments::Given(input) => return (name, input.clone()),
-            WrittenArguments::Words(words) => words,
-        };
-        let mut fields = Map::new();
-        for (key, text) in words {
-            let kind = self.parameter(&name, key).and_then(|schema| schema.get("type")?.as_str());
-            let value = match kind {
-                None | Some("string") => Value::String(text.clone()),
-                // What is not JSON stays text, and the tool says what it expects.
-                Some(_) => serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.clone())),
+        let malformed = |error: BlockError| {
+            let raw = match &call.arguments {
+                WrittenArguments::Block { head, texts } => block::as_written(&name, head, texts),
+                other => format!("{other:?}"),
             };
-            if fields.insert(key.clone(), value).is_some() {
-                let reason = format!("the argument `{key}` is given twice");
-                let raw = format!("{words:?}");
-                return (name, CallInput::Malformed { raw, reason, is_cut: false });
+            CallInput::Malformed { raw, reason: error.to_string(), is_cut: false }
+        };
+        let input = match (&call.arguments, self.find(&name)) {
+            (WrittenArguments::Given(input), _) => input.clone(),
+            // The call of an unknown tool does not run.
+            (_, None) => CallInput::Object(Value::Object(Map::new())),
+            (WrittenArguments::Words(words), Some(spec)) => {
+                block::typed(spec, words).map_or_else(malformed, CallInput::Object)
             }
-        }
-        (name, CallInput::Object(Value::Object(fields)))
+            (WrittenArguments::Block { head, texts }, Some(spec)) => {
+                let words = block::arguments(spec, head, texts);
+                let values = words.and_then(|words| block::typed(spec, &words));
+                values.map_or_else(malformed, CallInput::Object)
+            }
+        };
+        (call.name.clone(), input)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use super::format::{CallSyntax, FORMATS, frames};
-use super::python;
+use super::{block, python};
 use placet_text::conversation::{CallInput, json_names};
 use serde_json::{Map, Value};
 
@@ -33,7 +33,7 @@ fn one(cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
     for (row, open) in rows {
         let Some(rest) = cursor.rest.strip_prefix(open) else { continue };
         let mut inner = Cursor { rest };
-        if let Some(calls) = row.syntax.read(&mut inner) {
+        if let Some(calls) = row.syntax.read(&mut inner, open) {
             inner.blank();
             row.close.iter().find(|close| inner.take(close));
             *cursor = inner;
@@ -44,7 +44,8 @@ fn one(cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
 }
 
 impl CallSyntax {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
+    /// Behind `open`.
+    fn read(&self, cursor: &mut Cursor<'_>, open: &str) -> Option<Vec<WrittenCall>> {
         cursor.blank();
         match self {
             CallSyntax::Json => {
@@ -81,6 +82,7 @@ impl CallSyntax {
                 let is_sure = !words.is_empty() || !name_end.is_empty() && !cursor.rest.starts_with('{');
                 is_sure.then(|| vec![WrittenCall { name, arguments: WrittenArguments::Words(words) }])
             }
+            CallSyntax::Block => block::read(cursor, open),
             CallSyntax::Python => {
                 let (calls, rest) = python::calls(cursor.rest)?;
                 cursor.rest = rest;

@@ -14,29 +14,34 @@ fn tool(name: &str, properties: Value, required: &[&str]) -> ToolSpec {
     ToolSpec { name: name.into(), description: String::new(), schema }
 }
 
-fn tools() -> Arc<[ToolSpec]> {
+pub(super) fn tools() -> Arc<[ToolSpec]> {
     let text = || json!({"type": "string"});
     let number = || json!({"type": "integer"});
     let list = json!({"type": "array", "items": {"type": "string"}});
     Arc::from([
         tool("read_file", json!({"path": text(), "offset": number(), "limit": number()}), &["path"]),
         tool("write_file", json!({"path": text(), "content": text()}), &["path", "content"]),
+        tool(
+            "edit_file",
+            json!({"path": text(), "old_string": text(), "new_string": text(), "replace_all": {"type": "boolean"}}),
+            &["path", "old_string"],
+        ),
         tool("run_command", json!({"command": text(), "timeout": number(), "hosts": list}), &["command"]),
         tool("list_directory", json!({"path": text(), "all": {"type": "boolean"}}), &[]),
     ])
 }
 
-fn offered(asked: &str) -> CallableTools {
+pub(super) fn offered(asked: &str) -> CallableTools {
     let specs = tools();
     let names = specs.iter().map(|spec| spec.name.clone()).collect();
-    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true }
+    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true, has_blocks: false }
 }
 
 pub(super) fn reading(text: &str) -> TextReading {
     read(text, &offered("please look"), AnswerEnd::Whole)
 }
 
-fn calls_of(text: &str) -> Vec<(String, CallInput)> {
+pub(super) fn calls_of(text: &str) -> Vec<(String, CallInput)> {
     match reading(text) {
         TextReading::Calls { calls, .. } => calls,
         other => panic!("{other:?}: {text}"),
@@ -101,6 +106,13 @@ fn forms() -> Vec<Form> {
     const USUAL: (&str, &str) = ("name", "arguments");
     const LLAMA: (&str, &str) = ("name", "parameters");
     vec![
+        marked("block", "", |calls| {
+            each(calls, "\n", |(name, arguments)| {
+                let input = CallInput::Object(arguments.clone());
+                let call = ToolCall { id: CallId::new("c"), name: (*name).into(), input };
+                super::description::written(&call, &tools()).trim_start().into()
+            })
+        }),
         marked("hermes", "</tool_call>", |calls| {
             each(calls, "\n", |call| format!("<tool_call>\n{}\n</tool_call>", json_of(call, USUAL)))
         }),

@@ -181,7 +181,7 @@ const PICTURE_LEFT_OUT: &str = "[a picture was left out to fit the context windo
 const EMPTY_ANSWER: &str =
     "[placet: your last answer had no text and no call; go on with the task, or say why you cannot]";
 const TEXT_CALL: &str = "[placet: your last answer had a tool call as text, and it was not run: ";
-const TEXT_CALL_FORM: &str = "Call tools through the interface for tools. If you cannot, end the answer with <tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call> and write nothing behind it]";
+const TEXT_CALL_FORM: &str = "Call tools through the interface for tools, or as your instructions show. If you have neither, end the answer with <tool_call>{\"name\": \"TOOL\", \"arguments\": {...}}</tool_call> and write nothing behind it]";
 const PLAIN_HISTORY: &str =
     "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";

@@ -358,8 +358,11 @@ impl EditPlan {
             }
         }
         let Some(near) = near else {
-            let hint = hint!["no similar text in the file; find the place with ", HintTool::SearchContents];
-            return ToolError::hint(message, hint);
+            let none = "no similar text in the file; find the place with ";
+            let pattern = HintTool::ReadFile.parameter("pattern");
+            let read = hint![none, HintTool::ReadFile, " and its ", pattern]
+                .or(hint!["no similar text in the file"]);
+            return ToolError::hint(message, hint![none, HintTool::SearchContents].or(read));
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is the most similar" };
         message.push_str(&format!("\nline {} and on {what}:\n{}", near.start + 1, near.report.trim_end()));

@@ -170,5 +170,7 @@ fn how_to_read_a_part() -> Hint {
     let all =
         hint!["give ", offset, and, limit, rest, read("pattern"), " for matching lines, or use ", search];
     let [offset, and, limit, rest] = window();
-    all.or(hint!["give ", offset, and, limit, rest, "or use ", search]).or(hint!["use ", search])
+    let all = all.or(hint!["give ", offset, and, limit, rest, "or use ", search]).or(hint!["use ", search]);
+    let [offset, and, limit, rest] = window();
+    all.or(hint!["give ", offset, and, limit, rest, "or ", read("pattern"), " for matching lines"])
 }

@@ -60,7 +60,7 @@ fn seen(all: &[(Range<usize>, u32)]) -> SeenLines {
 }
 
 fn window(lines: Range<usize>, bytes: &[u8]) -> SeenWindow {
-    SeenWindow { lines, hash: blake3::hash(bytes), turn: 7 }
+    SeenWindow { lines, hash: blake3::hash(bytes), turn: 7, message: 0 }
 }
 
 const CODE: &str = "//! A tail.\n\nfn tail(of: &str) -> &str {\n\tlet end = of.len(); // 日本\n\tof.get(end - 1..).unwrap_or(\"\u{1b}[2J\")\n}\n";

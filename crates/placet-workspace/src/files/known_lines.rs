@@ -1,5 +1,6 @@
 //! What is known of the lines of a content: the shown lines, and the lines that others changed since.
 
+use super::lines_by_turn::ShownAt;
 use crate::{Hash, LineIndex, LinesByTurn};
 use placet_text::text::{DetectedEncoding, LineDiff, RangeSet};
 use std::borrow::Cow;
@@ -17,12 +18,13 @@ pub struct KnownLines {
     pub parts: RangeSet,
 }
 
-/// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
+/// Lines of a large file as they were shown, and the turn and the message in which that was; 0 where it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenWindow {
     pub lines: Range<usize>,
     pub hash: Hash,
     pub turn: u32,
+    pub message: u32,
 }
 
 /// What of a file the model has seen as it is now.
@@ -149,15 +151,20 @@ pub(super) fn intact_windows<'a>(
     lines
 }
 
-/// The seen lines of the old content that are unchanged in the new content.
-pub(super) fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &LinesByTurn) -> SeenLines {
+/// The seen lines of the old content that are unchanged in the new content, and when they were shown.
+pub(super) fn carried(
+    old: Option<&[u8]>,
+    new: &[u8],
+    lines: &RangeSet,
+    shown: &ShownAt,
+) -> (RangeSet, ShownAt) {
     let Some((old, new)) = old.and_then(|old| Some((as_text(old)?, as_text(new)?))) else {
-        return SeenLines::default();
+        return Default::default();
     };
     let diff = LineDiff::new(&old, &new);
-    let mut turns = turns.clone();
-    turns.keep(|of| diff.carry(of));
-    SeenLines { lines: diff.carry(lines), turns }
+    let mut shown = shown.clone();
+    shown.keep(|of| diff.carry(of));
+    (diff.carry(lines), shown)
 }
 
 fn as_text(bytes: &[u8]) -> Option<Cow<'_, str>> {

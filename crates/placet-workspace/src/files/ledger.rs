@@ -6,6 +6,7 @@
 //! none, a change is still noticed, only not shown.
 
 use super::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead, carried, intact_windows};
+use super::lines_by_turn::{ShowMoment, ShownAt};
 use crate::{Hash, LinesByTurn, TextFile};
 use placet_text::text::RangeSet;
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,9 @@ pub struct ReadLedger {
     entries: BTreeMap<PathBuf, LedgerEntry>,
     kept: usize,
     clock: u64,
-    /// The current turn, or the next turn between two turns; 0 while turns are not counted.
-    turn: u32,
+    /// The current turn, or the next turn between two turns, and the message that shows what is read now; 0 while they
+    /// are not counted.
+    now: ShowMoment,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ enum SeenContent {
         hash: Hash,
         lines: RangeSet,
         foreign: RangeSet,
-        turns: LinesByTurn,
+        shown: ShownAt,
         /// See [`KnownLines::parts`].
         parts: RangeSet,
         content: Option<Arc<Vec<u8>>>,
@@ -109,7 +111,8 @@ impl ReadLedger {
 
     /// Lines of a file that is too large to be known by its whole content.
     pub fn record_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
-        let window = SeenWindow { lines, hash: blake3::hash(bytes), turn: self.turn };
+        let ShowMoment { turn, message } = self.now;
+        let window = SeenWindow { lines, hash: blake3::hash(bytes), turn, message };
         let used = self.tick();
         match self.entries.get_mut(path) {
             Some(LedgerEntry { what: SeenContent::Windows(windows), used: last }) => {
@@ -211,11 +214,12 @@ impl ReadLedger {
     /// The same with the turn in which each line was shown.
     pub fn shown_now(&self, path: &Path, content: &[u8], hash: Hash) -> SeenLines {
         match self.entries.get(path).map(|seen| &seen.what) {
-            Some(SeenContent::Content { hash: known, lines, turns, .. }) if *known == hash => {
-                SeenLines { lines: lines.clone(), turns: turns.clone() }
+            Some(SeenContent::Content { hash: known, lines, shown, .. }) if *known == hash => {
+                SeenLines { lines: lines.clone(), turns: shown.turns.clone() }
             }
-            Some(SeenContent::Content { lines, turns, content: old, .. }) => {
-                carried(old.as_deref().map(Vec::as_slice), content, lines, turns)
+            Some(SeenContent::Content { lines, shown, content: old, .. }) => {
+                let (lines, shown) = carried(old.as_deref().map(Vec::as_slice), content, lines, shown);
+                SeenLines { lines, turns: shown.turns }
             }
             Some(SeenContent::Windows(_)) | None => SeenLines::default(),
         }
@@ -223,7 +227,40 @@ impl ReadLedger {
 
     /// What is shown from now on is shown in this turn, counted from 1.
     pub fn begin_turn(&mut self, turn: u32) {
-        self.turn = turn;
+        self.now.turn = turn;
+    }
+
+    /// What is shown from now on is shown because of this message, counted from 1: its calls, or its attachments.
+    pub fn begin_message(&mut self, message: u32) {
+        self.now.message = message;
+    }
+
+    /// What this message showed of the file is no longer before the model. Lines that a later message showed stay seen;
+    /// lines whose message is not known do not.
+    pub fn forget_message(&mut self, path: &Path, message: u32) {
+        let is_empty = match self.entries.get_mut(path).map(|seen| &mut seen.what) {
+            None => return,
+            Some(SeenContent::Content { lines, shown, parts, .. }) => {
+                *lines = shown.messages.but(message).within(lines);
+                shown.keep(|of| of.within(lines));
+                // Nobody knows which message showed a part of a line.
+                *parts = RangeSet::new();
+                lines.is_empty()
+            }
+            Some(SeenContent::Windows(windows)) => {
+                windows.retain(|window| window.message != message && window.message != 0);
+                windows.is_empty()
+            }
+        };
+        if is_empty {
+            self.forget(path);
+        }
+    }
+
+    /// The same of all files.
+    pub fn forget_message_everywhere(&mut self, message: u32) {
+        let paths: Vec<PathBuf> = self.entries.keys().cloned().collect();
+        paths.iter().for_each(|path| self.forget_message(path, message));
     }
 
     /// placet wrote `after` over a content of which the lines `known` were known: these lines move along, and the
@@ -272,7 +309,7 @@ impl ReadLedger {
 
     /// Forgets everything: after a rewind the model has none of it in its context.
     pub fn drop_all(&mut self) {
-        *self = ReadLedger { clock: self.clock, turn: self.turn, ..ReadLedger::default() };
+        *self = ReadLedger { clock: self.clock, now: self.now, ..ReadLedger::default() };
     }
 
     fn tick(&mut self) -> u64 {
@@ -288,12 +325,12 @@ impl ReadLedger {
         (lines, now, foreign): (RangeSet, &RangeSet, RangeSet),
         content: Option<&Arc<Vec<u8>>>,
     ) {
-        let turns = self.turns_after(path, hash, (&lines, now), content);
+        let shown = self.shown_after(path, hash, (&lines, now), content);
         let parts = match self.entries.get(path).map(|seen| &seen.what) {
             Some(SeenContent::Content { hash: known, parts, .. }) if *known == hash => parts.clone(),
             _ => RangeSet::new(),
         };
-        self.keep(path, hash, (lines, foreign, parts), turns, content);
+        self.keep(path, hash, (lines, foreign, parts), shown, content);
     }
 
     fn keep(
@@ -301,7 +338,7 @@ impl ReadLedger {
         path: &Path,
         hash: Hash,
         (lines, foreign, parts): (RangeSet, RangeSet, RangeSet),
-        turns: LinesByTurn,
+        shown: ShownAt,
         content: Option<&Arc<Vec<u8>>>,
     ) {
         // First, because it subtracts the old content from `kept`.
@@ -309,34 +346,34 @@ impl ReadLedger {
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
         let used = self.tick();
-        let what = SeenContent::Content { hash, lines, foreign, turns, parts, content };
+        let what = SeenContent::Content { hash, lines, foreign, shown, parts, content };
         self.entries.insert(path.to_path_buf(), LedgerEntry { what, used });
         self.make_room();
     }
 
-    /// The turns in which lines were shown, after `now` are shown as well: unchanged lines keep their turn.
-    fn turns_after(
+    /// When lines were shown, after `now` are shown as well: unchanged lines keep their moment.
+    fn shown_after(
         &self,
         path: &Path,
         hash: Hash,
         (lines, now): (&RangeSet, &RangeSet),
         content: Option<&Arc<Vec<u8>>>,
-    ) -> LinesByTurn {
-        let mut turns = match self.entries.get(path).map(|seen| &seen.what) {
-            Some(SeenContent::Content { hash: known, turns, .. }) if *known == hash => turns.clone(),
-            Some(SeenContent::Content { turns, .. }) if turns.is_only(self.turn) => {
-                let mut turns = LinesByTurn::default();
-                turns.show(lines, self.turn);
-                turns
+    ) -> ShownAt {
+        let mut after = match self.entries.get(path).map(|seen| &seen.what) {
+            Some(SeenContent::Content { hash: known, shown, .. }) if *known == hash => shown.clone(),
+            Some(SeenContent::Content { shown, .. }) if shown.is_only(self.now) => {
+                let mut all = ShownAt::default();
+                all.show(lines, self.now);
+                all
             }
-            Some(SeenContent::Content { lines, turns, content: Some(old), .. }) => {
-                content.map(|new| carried(Some(old), new, lines, turns).turns).unwrap_or_default()
+            Some(SeenContent::Content { lines, shown, content: Some(old), .. }) => {
+                content.map(|new| carried(Some(old), new, lines, shown).1).unwrap_or_default()
             }
-            _ => LinesByTurn::default(),
+            _ => ShownAt::default(),
         };
-        turns.keep(|of| of.within(lines));
-        turns.show(now, self.turn);
-        turns
+        after.keep(|of| of.within(lines));
+        after.show(now, self.now);
+        after
     }
 
     /// Drops the contents that were used longest ago.
@@ -374,6 +411,9 @@ struct SavedLedgerEntry {
     foreign: RangeSet,
     #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
     turns: LinesByTurn,
+    /// The message that showed each line.
+    #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
+    messages: LinesByTurn,
     #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
     parts: RangeSet,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -381,6 +421,9 @@ struct SavedLedgerEntry {
     /// The turn of each window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     window_turns: Vec<u32>,
+    /// The message of each window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    window_messages: Vec<u32>,
 }
 
 impl ReadLedger {
@@ -388,11 +431,12 @@ impl ReadLedger {
         let file = |(path, seen): (&PathBuf, &LedgerEntry)| {
             let blank = SavedLedgerEntry { path: path.clone(), ..SavedLedgerEntry::default() };
             match &seen.what {
-                SeenContent::Content { hash, lines, foreign, turns, parts, .. } => SavedLedgerEntry {
+                SeenContent::Content { hash, lines, foreign, shown, parts, .. } => SavedLedgerEntry {
                     hash: Some(hash.to_hex().to_string()),
                     lines: lines.clone(),
                     foreign: foreign.clone(),
-                    turns: turns.clone(),
+                    turns: shown.turns.clone(),
+                    messages: shown.messages.clone(),
                     parts: parts.clone(),
                     ..blank
                 },
@@ -401,6 +445,7 @@ impl ReadLedger {
                     SavedLedgerEntry {
                         windows: windows.iter().map(window).collect(),
                         window_turns: windows.iter().map(|w| w.turn).collect(),
+                        window_messages: windows.iter().map(|w| w.message).collect(),
                         ..blank
                     }
                 }
@@ -417,16 +462,20 @@ impl ReadLedger {
             if let Some(hash) = &file.hash {
                 if let Ok(hash) = Hash::from_hex(hash) {
                     let lines = (file.lines.clone(), file.foreign.clone(), file.parts.clone());
-                    ledger.keep(&file.path, hash, lines, file.turns.clone(), None);
+                    let shown = ShownAt { turns: file.turns.clone(), messages: file.messages.clone() };
+                    ledger.keep(&file.path, hash, lines, shown, None);
                 }
                 continue;
             }
             // Sessions of earlier versions have no turns of windows: 0 is unknown.
             let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
-            let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
-                Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })
+            let messages = file.window_messages.iter().copied().chain(std::iter::repeat(0));
+            let window = |((saved, turn), message): ((&(usize, usize, String), u32), u32)| {
+                let (from, to, hash) = saved;
+                Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn, message })
             };
-            let windows: Vec<SeenWindow> = file.windows.iter().zip(turns).filter_map(window).collect();
+            let windows: Vec<SeenWindow> =
+                file.windows.iter().zip(turns).zip(messages).filter_map(window).collect();
             let used = ledger.tick();
             ledger
                 .entries

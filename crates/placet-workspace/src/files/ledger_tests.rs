@@ -135,6 +135,59 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     assert_eq!(turns(&ledger, changed), "134122.");
 }
 
+/// What each message showed, and which lines are seen when the result of one leaves the request, through edits and a
+/// restart. Messages are 1, 2 and 3; a letter is a line.
+#[test]
+fn lines_that_a_later_message_showed_stay_seen_when_an_older_one_leaves() {
+    let path = Path::new("/f");
+    let (text, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nc\nd\ne\nf\n");
+    let (bytes, hash) = content(text);
+    let (new, new_hash) = content(after);
+    let shown_by_three = || {
+        let mut ledger = ReadLedger::default();
+        ledger.begin_message(1);
+        ledger.record_read(path, &bytes, hash, 0..4);
+        ledger.begin_message(2);
+        ledger.record_read(path, &bytes, hash, 3..5);
+        ledger.begin_message(3);
+        let known = ledger.known_now(path, &bytes, hash, |_| &[]);
+        ledger.wrote(path, (&new, new_hash), &[LineEdit { old: 1..2, new_len: 2 }], &known);
+        ledger
+    };
+    let seen = |ledger: &ReadLedger| {
+        let lines = ledger.lines_seen(path, new_hash).cloned().unwrap_or_default();
+        (0..7).map(|n| if lines.covers(&(n..n + 1)) { 'x' } else { '.' }).collect::<String>()
+    };
+    assert_eq!(seen(&shown_by_three()), "xxxxxx.");
+    for (leaves, stays) in [
+        (vec![1], ".xx.xx."),
+        (vec![2], "xxxx..."),
+        (vec![3], "x..xxx."),
+        (vec![4], "xxxxxx."),
+        (vec![1, 2], ".xx...."),
+        (vec![1, 2, 3], "......."),
+    ] {
+        let saved = serde_json::to_string(&shown_by_three().snapshot()).unwrap();
+        let restored = ReadLedger::restore(&serde_json::from_str(&saved).unwrap());
+        for mut ledger in [shown_by_three(), restored] {
+            leaves.iter().for_each(|message| ledger.forget_message(path, *message));
+            assert_eq!(seen(&ledger), stays, "{leaves:?}");
+            assert_eq!(ledger.paths().count(), usize::from(stays.contains('x')), "{leaves:?}");
+        }
+    }
+    let mut unknown = ReadLedger::default();
+    unknown.record_read(path, &bytes, hash, 0..4);
+    unknown.forget_message(path, 7);
+    assert!(matches!(unknown.read_status(path, &bytes, hash, &[0..1], |_| &[]), ReadStatus::Never));
+    let mut large = ReadLedger::default();
+    large.begin_message(1);
+    large.record_window(path, 0..1, b"a\n");
+    large.begin_message(2);
+    large.record_window(path, 1..2, b"b\n");
+    large.forget_message(path, 1);
+    assert_eq!(large.windows(path).iter().map(|window| window.lines.clone()).collect::<Vec<_>>(), [1..2]);
+}
+
 #[test]
 fn a_ledger_saved_without_turns_is_read() {
     let (bytes, hash) = content("a\n");
@@ -144,7 +197,7 @@ fn a_ledger_saved_without_turns_is_read() {
     let ledger = ReadLedger::restore(&serde_json::from_str(&json).unwrap());
     let now = ledger.shown_now(Path::new("/f"), &bytes, hash);
     assert_eq!((now.lines, now.turns), (RangeSet::of(0..1), LinesByTurn::default()));
-    assert_eq!(ledger.windows(Path::new("/g")), [SeenWindow { lines: 1..2, hash, turn: 0 }]);
+    assert_eq!(ledger.windows(Path::new("/g")), [SeenWindow { lines: 1..2, hash, turn: 0, message: 0 }]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! In which turn lines of a file were shown to the model last.
+//! When lines of a file were shown to the model last: in which turn, and by which message.
 //!
-//! The turns are for people who look at a file, and decide nothing: an unknown turn is left out.
+//! The turns are for people who look at a file, and decide nothing: an unknown turn is left out. The messages tell what
+//! left the model's context from what is still in it.
 
 use placet_text::text::RangeSet;
 use serde::{Deserialize, Serialize};
@@ -39,10 +40,50 @@ impl LinesByTurn {
         self.0.keys().all(|known| *known == turn)
     }
 
+    /// The lines of all turns but this one.
+    pub(crate) fn but(&self, turn: u32) -> RangeSet {
+        let mut lines = RangeSet::new();
+        self.0.iter().filter(|(of, _)| **of != turn).for_each(|(_, more)| lines.extend(more));
+        lines
+    }
+
     /// Keeps of every turn what `part` makes of its lines.
     pub(crate) fn keep(&mut self, part: impl Fn(&RangeSet) -> RangeSet) {
         self.0.values_mut().for_each(|lines| *lines = part(lines));
         self.0.retain(|_, lines| !lines.is_empty());
+    }
+}
+
+/// A moment of a conversation: its turn, and the message that shows something, both counted from 1; 0 is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShowMoment {
+    pub(super) turn: u32,
+    pub(super) message: u32,
+}
+
+/// The lines of a content by both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShownAt {
+    pub(super) turns: LinesByTurn,
+    /// The same by message.
+    pub(super) messages: LinesByTurn,
+}
+
+impl ShownAt {
+    pub(super) fn show(&mut self, lines: &RangeSet, now: ShowMoment) {
+        self.turns.show(lines, now.turn);
+        self.messages.show(lines, now.message);
+    }
+
+    /// Everything was shown at this moment, or nothing was.
+    pub(super) fn is_only(&self, now: ShowMoment) -> bool {
+        self.turns.is_only(now.turn) && self.messages.is_only(now.message)
+    }
+
+    /// Keeps of every moment what `part` makes of its lines.
+    pub(super) fn keep(&mut self, part: impl Fn(&RangeSet) -> RangeSet) {
+        self.turns.keep(&part);
+        self.messages.keep(&part);
     }
 }
 

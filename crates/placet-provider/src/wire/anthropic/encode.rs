@@ -20,8 +20,9 @@ pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     body.insert("model".into(), json!(request.model.name));
     body.insert("max_tokens".into(), json!(request.max_output));
     body.insert("stream".into(), json!(quirks.stream));
-    if !request.tools.is_empty() {
-        let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, quirks)).collect();
+    let tools = request.native_tools();
+    if !tools.is_empty() {
+        let mut tools: Vec<Value> = tools.iter().map(|spec| tool(spec, quirks)).collect();
         mark_cached(tools.last_mut());
         body.insert("tools".into(), Value::Array(tools));
     }

@@ -21,12 +21,17 @@ pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     if let (true, Value::Object(fields)) = (capabilities.thinking, &mut generation) {
         fields.insert("thinkingConfig".into(), json!({"includeThoughts": true}));
     }
+    if let (Some(schema), Value::Object(fields)) = (request.answer_schema(), &mut generation) {
+        fields.insert("responseMimeType".into(), json!("application/json"));
+        fields.insert("responseJsonSchema".into(), schema);
+    }
     body.insert("generationConfig".into(), generation);
     if !request.system.trim().is_empty() {
         body.insert("systemInstruction".into(), json!({"parts": [{"text": &*request.system}]}));
     }
-    if !request.tools.is_empty() {
-        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+    let tools = request.native_tools();
+    if !tools.is_empty() {
+        let declarations: Vec<Value> = tools.iter().map(declaration).collect();
         body.insert("tools".into(), json!([{"functionDeclarations": declarations}]));
     }
     let reasoning = ReasoningPolicy::ProvenToTheEnd { wire: WIRE, model: &request.model.name };

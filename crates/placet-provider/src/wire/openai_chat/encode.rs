@@ -6,14 +6,13 @@
 
 use super::super::super::{
     AfterToolResults, CallIdFormat, EmptyContent, ModelCapabilities, ModelRequest, OutputLimitField,
-    ServerQuirks, SystemRole, ToolForm, ToolImagePlacement,
+    ServerQuirks, SystemRole, ToolImagePlacement,
 };
 use super::super::cache_key;
 use super::super::history::{
     NO_OUTPUT, NO_RESULT, ReasoningPolicy, WireAssistantPart, WireContent, WireToolResult, WireTurn, turns,
 };
 use super::WIRE;
-use crate::text_calls::answer_schema;
 use crate::wire::image::{self, OmittedImage};
 use placet_text::conversation::{Image, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -41,13 +40,12 @@ pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
         }
         OutputLimitField::Unsaid => {}
     }
-    let form = request.model.capabilities.tools;
-    if !request.tools.is_empty() && form == ToolForm::Json {
-        let schema = answer_schema::of(&request.tools);
+    let tools = request.native_tools();
+    if let Some(schema) = request.answer_schema() {
         let format = json!({"name": "answer", "strict": true, "schema": schema});
         body.insert("response_format".into(), json!({"type": "json_schema", "json_schema": format}));
-    } else if !request.tools.is_empty() {
-        body.insert("tools".into(), Value::Array(request.tools.iter().map(tool).collect()));
+    } else if !tools.is_empty() {
+        body.insert("tools".into(), Value::Array(tools.iter().map(tool).collect()));
         if let Some(parallel) = quirks.parallel_tool_calls {
             body.insert("parallel_tool_calls".into(), json!(parallel));
         }

@@ -32,8 +32,13 @@ pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     if !request.system.trim().is_empty() {
         body.insert("instructions".into(), json!(&*request.system));
     }
-    if !request.tools.is_empty() {
-        body.insert("tools".into(), Value::Array(request.tools.iter().map(tool).collect()));
+    if let Some(schema) = request.answer_schema() {
+        let format = json!({"type": "json_schema", "name": "answer", "strict": true, "schema": schema});
+        body.insert("text".into(), json!({"format": format}));
+    }
+    let tools = request.native_tools();
+    if !tools.is_empty() {
+        body.insert("tools".into(), Value::Array(tools.iter().map(tool).collect()));
         if let Some(parallel) = quirks.parallel_tool_calls {
             body.insert("parallel_tool_calls".into(), json!(parallel));
         }
