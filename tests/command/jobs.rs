@@ -2,56 +2,13 @@
 //! but what was asked for.
 
 use crate::support::binary::Place;
+use crate::support::job_calls::{background, begun, call, results};
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, Start, shell};
 use crate::support::require::has_view;
 use crate::support::wait;
 use rustix::process::{Pid, Signal};
-use serde_json::{Value, json};
-
-fn call<'a>(id: &'a str, tool: &'a str, input: &'a str) -> Say<'a> {
-    Say::Call(id, tool, input)
-}
-
-fn background(command: &str) -> String {
-    json!({"command": command, "background": true}).to_string()
-}
-
-/// A turn of single calls, one after the other; the result of each, as the model got it.
-fn results(
-    place: &Place,
-    server: &MockServer,
-    mode: &str,
-    calls: &[(&str, String)],
-) -> (Vec<String>, String) {
-    for (at, (tool, input)) in calls.iter().enumerate() {
-        server.push(Reply::anthropic(&[call(&format!("c{at}"), tool, input)]));
-    }
-    server.push(Reply::anthropic(&[Say::Text("done")]));
-    let out = place.run(["-p", "go", "--mode", mode]);
-    let requests = server.requests();
-    let last = requests.last().unwrap().body["messages"].clone();
-    let told = last.as_array().unwrap().iter().filter(|m| m["role"] == "user").skip(1);
-    let told = told.map(|message| {
-        let parts = message["content"].as_array().unwrap().iter();
-        parts.map(|part| text_of(&part["content"]) + part["text"].as_str().unwrap_or_default()).collect()
-    });
-    (told.collect(), out.stderr)
-}
-
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|p| p["text"].as_str()).collect(),
-        _ => String::new(),
-    }
-}
-
-fn begun() -> (Place, MockServer) {
-    let server = MockServer::start([]);
-    let place = Place::new().file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n").answered_by(&server);
-    (place, server)
-}
+use serde_json::json;
 
 /// True while a process whose command line holds `mark` is alive.
 fn alive(mark: &str) -> bool {
@@ -70,7 +27,8 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
         return;
     }
     let (place, server) = begun();
-    let line = "echo first; sleep 4; sed -i s/9/nine/ a.txt; echo new > b.txt; echo last";
+    // The first change makes the file its own: the edit reaches it at its end.
+    let line = "echo first; sed -i s/9/nine/ a.txt; until [ -e go ]; do sleep 0.02; done; echo new > b.txt; echo last";
     let edit = json!({"path": "a.txt", "old_string": "1", "new_string": "one"}).to_string();
     let (told, stderr) = results(
         &place,
@@ -81,17 +39,18 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
             ("read_file", json!({"path": "a.txt"}).to_string()),
             ("edit_file", edit),
             ("job", json!({"action": "list"}).to_string()),
+            ("write_file", json!({"path": "go", "content": ""}).to_string()),
             ("job", json!({"action": "wait", "timeout_ms": 20000}).to_string()),
             ("run_command", json!({"command": "cat a.txt b.txt"}).to_string()),
         ],
     );
     assert!(told[0].starts_with("first\n[job 1 runs in the background, in "), "{told:?}");
-    assert!(told[0].contains("it sees the changes that are pending now, not later edits"), "{told:?}");
+    assert!(told[0].contains("it sees later changes too"), "{told:?}");
     assert!(told[3].starts_with("1 · running for "), "{told:?}");
-    assert!(told[4].starts_with("last\n[job 1: exit code 0 after "), "{told:?}");
-    assert!(told[4].contains("[effects: 1 created, 1 modified: a.txt, b.txt; pending"), "{told:?}");
-    assert!(told[4].contains("[changed by others as well, and merged: a.txt]"), "{told:?}");
-    assert!(told[5].starts_with("one\n2\n3\n4\n5\n6\n7\n8\nnine\nnew\n"), "{told:?}");
+    assert!(told[5].starts_with("last\n[job 1: exit code 0 after "), "{told:?}");
+    assert!(told[5].contains("[effects: 1 created, 1 modified: a.txt, b.txt; pending"), "{told:?}");
+    assert!(told[5].contains("[changed by others as well, and merged: a.txt]"), "{told:?}");
+    assert!(told[6].starts_with("one\n2\n3\n4\n5\n6\n7\n8\nnine\nnew\n"), "{told:?}");
     assert!(stderr.contains("M a.txt") && stderr.contains("A b.txt"), "{stderr}");
     assert!(!place.tree.join("b.txt").exists(), "nothing landed");
 }
@@ -108,9 +67,10 @@ fn a_conflict_leaves_both_versions_and_says_where() {
         &server,
         "ask",
         &[
-            ("run_command", background("sleep 4; sed -i s/5/fünf/ a.txt")),
+            ("run_command", background("sed -i s/5/fünf/ a.txt; until [ -e go ]; do sleep 0.02; done")),
             ("read_file", json!({"path": "a.txt"}).to_string()),
             ("edit_file", edit),
+            ("write_file", json!({"path": "go", "content": ""}).to_string()),
             ("job", json!({"action": "wait"}).to_string()),
             (
                 "run_command",
@@ -118,9 +78,9 @@ fn a_conflict_leaves_both_versions_and_says_where() {
             ),
         ],
     );
-    assert!(told[3].contains("[effects: 1 created: a.txt.job-1; pending"), "{told:?}");
-    assert!(told[3].contains("this command's version is next to it: a.txt.job-1]"), "{told:?}");
-    assert!(told[4].starts_with("five\nfünf\n"), "{told:?}");
+    assert!(told[4].contains("[effects: 1 created: a.txt.job-1; pending"), "{told:?}");
+    assert!(told[4].contains("this command's version is next to it: a.txt.job-1]"), "{told:?}");
+    assert!(told[5].starts_with("five\nfünf\n"), "{told:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Jobs, and programs of `placet run`.
 
+mod job_updates;
 mod jobs;
 mod question_terminal;
 mod run;

@@ -11,6 +11,7 @@ pub mod guide_page;
 pub mod guide_run;
 pub mod held_stage;
 pub mod history_rules;
+pub mod job_calls;
 pub mod live;
 pub mod mcp_client;
 pub mod mock_server;

@@ -46,6 +46,7 @@ pub use confine::{
 #[cfg(target_os = "linux")]
 pub use descendants::parent_of;
 pub use descendants::programs_of;
+pub use descendants::roots_below;
 pub use foreground::ForegroundCommand;
 pub use output_log::{LOG, OutputLog};
 pub use panic_info::{is_of_the_runtime, panic_reason};

@@ -410,11 +410,9 @@ impl RunPlan {
             ),
         });
         text.push_str(match (self.walls, start) {
-            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => {
-                "; it sees the changes that are pending now, not later edits]"
-            }
+            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => "; it sees later changes too]",
             (CommandIsolation::View, JobStart::Moved) if job.is_walled() => {
-                "; it does not see later edits, and its own changes are pending when it has ended]"
+                "; it sees later changes too, and its own are pending when it has ended]"
             }
             _ => "]",
         });

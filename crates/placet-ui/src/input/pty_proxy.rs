@@ -2,7 +2,7 @@
 //!
 //! rustyline reads ahead, types a terminal's answers into the line and knows neither long pastes nor Shift+Enter. While
 //! it reads a line, its standard input is the other end of a terminal of our own. A thread reads the real one and
-//! passes on keys (`super::legacy`), and turns a paste into the text that the line shows. After a key that may end the
+//! passes on keys (`super::legacy`), and turns a paste into the text that the line shows. After whatever may end the
 //! line, the thread passes on nothing until it knows whether the line ended: the input after the line belongs to the
 //! next reader.
 //!
@@ -53,9 +53,9 @@ struct PtyProxyShared {
     resizes: UnixStream,
     /// Something below the line has changed.
     is_stale: AtomicBool,
-    /// The prompt says something else by now: the line is to be asked for again.
+    /// The prompt says something else by now: Ctrl+F12 is to be sent for that.
     is_prompt_stale: AtomicBool,
-    /// Ctrl+F12 was not sent for that yet.
+    /// It was sent: the next Ctrl+F12 that rustyline reads ends the line.
     is_renewing: AtomicBool,
     /// The window changed since [`PtyProxy::take_resize`] was called last.
     is_resized: AtomicBool,
@@ -153,13 +153,12 @@ impl PtyProxy {
     /// the line again.
     pub fn renew_prompt(&self) {
         self.0.is_prompt_stale.store(true, Ordering::Relaxed);
-        self.0.is_renewing.store(true, Ordering::Relaxed);
         let _ = rustix::io::write(&self.0.wake, b"!");
     }
 
     /// True where Ctrl+F12 was sent because the prompt says something else.
     pub fn takes_prompt(&self) -> bool {
-        self.0.is_prompt_stale.swap(false, Ordering::Relaxed)
+        self.0.is_renewing.swap(false, Ordering::Relaxed)
     }
 
     /// Whether there is something below the line that [`PtyProxy::refresh`] can draw again.
@@ -251,6 +250,11 @@ impl PtyProxyShared {
                     was_escape = is_escape(&token);
                 }
                 // A key such as Ctrl-R or Ctrl-Q decides about what follows it, which this would be.
+                None if is_of_line && self.is_prompt_stale.swap(false, Ordering::Relaxed) => {
+                    self.is_renewing.store(true, Ordering::Relaxed);
+                    self.write(REFRESH);
+                    self.wait_for_rustyline();
+                }
                 None if is_of_line && self.takes_refresh() => self.write(REFRESH),
                 None => match self.read(&mut decoder) {
                     Some(read) => {
@@ -272,10 +276,9 @@ impl PtyProxyShared {
         typeahead::give_back(&unused);
     }
 
-    /// True when the prompt or something below the line is to be drawn again now.
+    /// True when something below the line is to be drawn again now.
     fn takes_refresh(&self) -> bool {
-        self.is_renewing.swap(false, Ordering::Relaxed)
-            || self.may_refresh.load(Ordering::Relaxed) && self.is_stale.swap(false, Ordering::Relaxed)
+        self.may_refresh.load(Ordering::Relaxed) && self.is_stale.swap(false, Ordering::Relaxed)
     }
 
     /// False when the line has ended. Waits while something else has the terminal.

@@ -35,14 +35,14 @@ impl View {
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mut frozen = LayerSnapshot { dir, roots: Vec::new(), at };
+        let mut frozen = LayerSnapshot::new(dir, Vec::new(), at);
         for index in 0..self.roots().len() {
             let mut layers = Vec::new();
             for (number, layer) in self.stack(index, depth).layers.into_iter().enumerate() {
                 if layer.is_blank() || !layer.dir().is_dir() {
                     continue;
                 }
-                let to = frozen.dir.path().join(format!("{index}-{number}"));
+                let to = frozen.copy(index, number + 1);
                 std::fs::create_dir_all(&to)?;
                 layer::copy_tree(&open_dir(layer.dir())?, &open_dir(&to)?)?;
                 layers.push(Layer::at(to));
@@ -86,6 +86,9 @@ impl View {
         }
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
+        if let Some(running) = &frozen.running {
+            running.end();
+        }
         let own = command.own_mounts().to_vec();
         // Without the journal, placet does not know what others applied in the meantime.
         if let Some(damage) = self.journal().unlisted() {
@@ -96,9 +99,15 @@ impl View {
         let mut journal: Vec<JournalEntry> = journal;
         journal.sort_by_key(|entry| entry.id);
         for (index, mount) in own.iter().enumerate() {
+            let upper = layer::open_readable(&mount.upper)?;
+            let passed = frozen.passed(index);
+            if !passed.is_blank() {
+                super::running_copy::drop_passed(&open_dir(passed.dir())?, &upper)?;
+            }
             let mut meeting = BackgroundMerge {
                 view: self,
                 index,
+                passed,
                 frozen: frozen.roots.get(index).map_or(&[], Vec::as_slice),
                 period: command.since.period(self.root(index)),
                 journal: &journal,
@@ -107,7 +116,7 @@ impl View {
                 merged: Vec::new(),
                 beside: Vec::new(),
             };
-            meeting.directory(Path::new(""), &layer::open_readable(&mount.upper)?)?;
+            meeting.directory(Path::new(""), &upper)?;
             merged.append(&mut meeting.merged);
             beside.append(&mut meeting.beside);
         }
@@ -115,6 +124,7 @@ impl View {
         command.since = RunStart::now(self.root(0));
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside) = (merged, beside);
+        self.pass_on(effects.paths.iter().map(|path| &**path));
         if !effects.is_empty() {
             self.0.asked.late.store(true, Ordering::Release);
         }
@@ -137,6 +147,8 @@ enum ConcurrentChange {
 struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,
+    /// What the command got of later changes.
+    passed: Layer,
     frozen: &'a [Layer],
     period: RunPeriod,
     /// What was applied while the command ran, the oldest first.
@@ -158,7 +170,8 @@ impl BackgroundMerge<'_> {
     }
 
     fn then(&self) -> LayerStack<'_> {
-        LayerStack { layers: self.frozen.iter().collect(), root: self.root() }
+        let layers = std::iter::once(&self.passed).chain(self.frozen).collect();
+        LayerStack { layers, root: self.root() }
     }
 
     fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {

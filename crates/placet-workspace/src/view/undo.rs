@@ -363,8 +363,9 @@ impl View {
             (label, plan.kind, self.log_marks()),
             (plan.steps, git),
             plan.renames,
-        );
-        done.map(Some)
+        )?;
+        self.pass_on(done.changes.iter().map(|change| &*change.path));
+        Ok(Some(done))
     }
 }
 

@@ -115,6 +115,10 @@ impl Job {
     ) -> Arc<Job> {
         let DetachedCommand { line, cwd, mut background, entered, workspace, started, timeout, no_way_out } =
             lasting;
+        let mut entered = entered;
+        if let (Some(entered), Some(supervisor)) = (&mut entered, background.pid()) {
+            entered.follow(supervisor);
+        }
         let walls = entered
             .as_ref()
             .map(|_| if no_way_out { NetworkSharing::Network } else { NetworkSharing::Nothing });
