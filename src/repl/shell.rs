@@ -513,6 +513,8 @@ impl Shell<'_> {
         let status = term::with_original_mode(|| {
             std::process::Command::new("sh").arg("-c").arg(command).current_dir(cwd).status()
         });
+        // The prompt is readable after whatever it wrote. Colours stay until then, too.
+        term::write_all(&reclaim::reset());
         match status {
             Ok(status) if status.success() => {}
             Ok(status) => self.context.output.note(&status.to_string()),

@@ -164,9 +164,15 @@ fn after_a_command_of_the_person_the_next_question_has_the_terminal_again() {
     pty.line("!cat hostile");
     pty.until("what it printed", |screen| screen.contains("printed"));
     pty.until_prompt("");
-    let reset = |pty: &Pty| String::from_utf8_lossy(&pty.raw()).contains("\x1b[?1003l");
-    // At the prompt the person reads what the command wrote.
-    assert!(!reset(&pty) && pty.modes_on().contains(&"mouse"), "{}", pty.screen());
+    // At the prompt the person reads what the command wrote, and the prompt itself, in letters and not in line drawing.
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    let (_, after) = raw.rsplit_once("printed").unwrap();
+    let (reset, _) = after.split_once("[a]").unwrap();
+    for part in ["\x1b%G", "\x1b[!p", "\x1b[?5l", "\x1b[r", "\x1b(B", "\x1b[?25h"] {
+        assert!(reset.contains(part), "{part:?}: {reset:?}");
+    }
+    assert!(!after.contains("\x1b]4;1;") && !after.contains("\x1b[2J"), "{after:?}");
+    assert!(!pty.modes_on().contains(&"mouse"), "{:?}", pty.modes_on());
     pty.line("run echo x > a.txt");
     pty.until("the question", |screen| screen.contains("apply?"));
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
