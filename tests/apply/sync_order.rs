@@ -8,7 +8,7 @@ use crate::support::txn::Txn;
 /// The calls of placet that sync or rename, in their order. `None` where processes cannot be traced.
 fn recorded(txn: &Txn, command: &str) -> Option<Vec<String>> {
     let calls = txn.base.join("calls");
-    let traced = "fsync,fdatasync,syncfs,rename,renameat,renameat2,linkat";
+    let traced = "fsync,fdatasync,syncfs,rename,renameat,renameat2,linkat,openat";
     let line =
         format!("strace -f -y -s 4096 -e trace={traced} -o {} {} {command}", calls.display(), placet());
     let code = txn.sh(&txn.tree, &line);
@@ -19,7 +19,10 @@ fn recorded(txn: &Txn, command: &str) -> Option<Vec<String>> {
     }
     assert_eq!(code, 0, "{text}");
     Some(
-        text.lines().filter(|line| line.contains("sync") || line.contains("= 0")).map(String::from).collect(),
+        text.lines()
+            .filter(|line| line.contains("sync") || line.contains("= 0") || line.contains("O_CREAT"))
+            .map(String::from)
+            .collect(),
     )
 }
 
@@ -44,7 +47,9 @@ fn is_in_order(txn: &Txn, calls: &[String], files: &[&str]) {
         before.iter().rposition(|call| call.contains("rename") && call.contains(".open.json")).expect(&all);
     let record = before[named].split('"').nth(1).unwrap();
     let journal = record.rsplit_once('/').unwrap().0;
-    assert!(before[..named].iter().any(|call| is_sync_of(call, record)), "{all}");
+    let made = before.iter().position(|call| call.contains("O_CREAT") && call.contains(record)).expect(&all);
+    let is_sync = |call: &String| is_sync_of(call, record) || call.contains("syncfs(");
+    assert!(before[made..named].iter().any(is_sync), "{all}");
     assert!(before[named..].iter().any(|call| is_sync_of(call, journal)), "{all}");
     // So are the new contents: each by itself, or by a sync of all that was written.
     let staged =
@@ -53,7 +58,7 @@ fn is_in_order(txn: &Txn, calls: &[String], files: &[&str]) {
     let whole = before[from..].iter().any(|call| call.contains("syncfs("));
     let single = before.iter().filter(|call| call.contains("fsync(") && call.contains(".placet-")).count();
     assert!(whole || single >= files.len(), "{all}");
-    // The names are stored before the record says that all is done, and that is stored before anything else.
+    // The names are stored before the record says that all is done. That may be lost: then the next start says it again.
     let done =
         after.iter().position(|call| call.contains("rename") && call.contains(".open.json\", ")).expect(&all);
     for file in files {
@@ -63,7 +68,6 @@ fn is_in_order(txn: &Txn, calls: &[String], files: &[&str]) {
             "{file}: {all}"
         );
     }
-    assert!(after[done..].iter().any(|call| is_sync_of(call, journal)), "{all}");
 }
 
 #[test]
@@ -83,9 +87,9 @@ fn an_apply_and_an_undo_sync_what_the_next_step_needs_and_no_file_twice() {
                 && [txn.tree.display().to_string(), "/journal/".into()].iter().any(|at| call.contains(at))
         };
         let syncs = calls.iter().filter(of_tree_and_journal).count();
-        // Two records with their directory, two directories of files, and the closed record; other file systems need one more
-        // for each file.
-        assert!(syncs <= 7 + files.len(), "{syncs} {calls:#?}");
+        // The first record and its directory, the directory of the second, two directories of files; where the journal is on
+        // another file system than the files, one more for each of these.
+        assert!(syncs <= 5 + files.len(), "{syncs} {calls:#?}");
     }
     assert_eq!(txn.read("a").as_deref(), Some("one\n"));
 }

@@ -54,6 +54,7 @@ use placet_text::text::count;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -196,48 +197,74 @@ pub(super) fn commit_steps(
     progress.enter(ApplyPhase::Staging, files);
     let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));
     crash_point();
-    if let Err((path, error)) = staged {
-        let left = clear(journal, &entry, made);
-        return Err(match error.kind() {
-            _ if stage::is_stop(&error) => ApplyError::Cancelled { left },
-            io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
-            _ => ApplyError::Failed { path, error, left },
-        });
-    }
+    entry.renames = renames;
+    entry.repositories = touched_repositories(&entry, repositories);
+    // Named in the entry before git takes its locks: the next start has to know of them.
+    entry.git = git.applied();
+    let staged = staged.and_then(|()| {
+        recorded(journal, objects, (&mut entry, &made)).map_err(|error| (PathBuf::new(), error))
+    });
+    let record = match staged {
+        Ok(record) => record,
+        Err((path, error)) => {
+            let left = clear(journal, &entry, made);
+            return Err(match error.kind() {
+                _ if stage::is_stop(&error) => ApplyError::Cancelled { left },
+                io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
+                _ => ApplyError::Failed { path, error, left },
+            });
+        }
+    };
     drop(plans);
     // The last moment in which nothing has changed.
     if !progress.begin_commit() {
         return Err(ApplyError::Cancelled { left: clear(journal, &entry, made) });
     }
     progress.enter(ApplyPhase::Committing, files);
-    entry.renames = renames;
-    entry.repositories = touched_repositories(&entry, repositories);
-    let done = commit_staged(journal, objects, entry, made, (git, files, progress));
+    let done = commit_staged((journal, record), objects, entry, made, (git, files, progress));
     progress.end_commit();
     done
 }
 
-/// Everything is staged: from here on it is all done, or rolled back.
-fn commit_staged(
+/// Everything is staged: one sync stores it, and the record that it is to be done. A repository is prepared after that and
+/// before its record, so that its record is written later.
+fn recorded(
     journal: &Journal,
+    objects: &ObjectStore,
+    (entry, made): (&mut JournalEntry, &[usize]),
+) -> io::Result<Option<NamedTempFile>> {
+    let mut record = None;
+    if entry.git.is_empty() {
+        entry.state = TransactionState::Committing;
+        record = Some(journal.write(entry)?);
+    }
+    stage::sync(objects, entry, made, record.as_ref().map(NamedTempFile::as_file))?;
+    Ok(record)
+}
+
+/// From here on it is all done, or rolled back.
+fn commit_staged(
+    (journal, record): (&Journal, Option<NamedTempFile>),
     objects: &ObjectStore,
     mut entry: JournalEntry,
     made: Vec<usize>,
     (mut git, files, progress): (RepositoryTransaction, usize, &ApplyProgress),
 ) -> Result<JournalEntry, ApplyError> {
-    // Named in the entry before git takes its locks: the next start has to know of them.
-    entry.git = git.applied();
-    if !git.is_empty() {
-        let prepared = journal.save(&entry).map_err(ApplyError::Journal);
-        let prepared = prepared.and_then(|()| git.prepare(journal).map_err(ApplyError::of_repository));
-        if let Err(error) = prepared {
-            abandon(journal, &mut entry, made)?;
-            return Err(error);
+    let noted = match record {
+        Some(record) => journal.put(entry.id, record),
+        None => {
+            let prepared = journal.save(&entry).map_err(ApplyError::Journal);
+            let prepared = prepared.and_then(|()| git.prepare(journal).map_err(ApplyError::of_repository));
+            if let Err(error) = prepared {
+                abandon(journal, &mut entry, made)?;
+                return Err(error);
+            }
+            crash_point();
+            entry.state = TransactionState::Committing;
+            journal.save(&entry)
         }
-        crash_point();
-    }
-    entry.state = TransactionState::Committing;
-    if let Err(e) = journal.save(&entry) {
+    };
+    if let Err(e) = noted {
         git.abort(journal);
         abandon(journal, &mut entry, made)?;
         return Err(ApplyError::Journal(e));

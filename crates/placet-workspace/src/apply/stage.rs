@@ -91,12 +91,25 @@ pub(super) fn all(
             }
         }
     }
-    let dir = || made.last().and_then(|index| dir_anyway(&anchor(entry, *index)?).ok());
-    let synced = objects.sync().and_then(|()| match plans.len() > SYNC_EACH {
-        true => dir().map_or(Ok(()), |dir| sync_file_system(&File::from(dir))),
+    Ok(())
+}
+
+/// Makes the contents that were staged, and the record of what is to be done with them, last.
+pub(super) fn sync(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    made: &[usize],
+    record: Option<&File>,
+) -> io::Result<()> {
+    objects.sync()?;
+    if let Some(record) = record.filter(|record| !objects.is_synced_with(record)) {
+        record.sync_data()?;
+    }
+    let dir = || made.last().and_then(|index| dir_anyway(&anchor(entry, *index)?).ok()).map(File::from);
+    match entry.changes.len() > SYNC_EACH {
+        true => dir().filter(|dir| !objects.is_synced_with(dir)).map_or(Ok(()), |dir| sync_file_system(&dir)),
         false => Ok(()),
-    });
-    synced.map_err(|e| (PathBuf::new(), e))
+    }
 }
 
 /// Stages some of the changes, up to the first failure: what was found out, the changes that have a staged content or a

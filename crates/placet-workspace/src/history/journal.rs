@@ -27,6 +27,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tempfile::NamedTempFile;
 
 /// An entry of many changes is larger than the values that it is read into: it is read and written piece by piece.
 const BUFFER: usize = 64 << 10;
@@ -278,13 +279,24 @@ impl Journal {
 
     /// Writes an open entry, durably.
     pub(crate) fn save(&self, entry: &JournalEntry) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
-        let mut out = io::BufWriter::with_capacity(BUFFER, file.as_file_mut());
+        let record = self.write(entry)?;
+        record.as_file().sync_data()?;
+        self.put(entry.id, record)
+    }
+
+    /// Writes an open entry without its name: it counts, and lasts, once it is synced and [`Journal::put`].
+    pub(crate) fn write(&self, entry: &JournalEntry) -> io::Result<NamedTempFile> {
+        let mut record = NamedTempFile::new_in(&self.dir)?;
+        let mut out = io::BufWriter::with_capacity(BUFFER, record.as_file_mut());
         serde_json::to_writer(&mut out, entry)?;
         out.flush()?;
         drop(out);
-        file.as_file().sync_data()?;
-        file.persist(self.file(entry.id, ".open.json")).map_err(|e| e.error)?;
+        Ok(record)
+    }
+
+    /// A synced record is the open entry from now on, durably.
+    pub(crate) fn put(&self, id: u64, record: NamedTempFile) -> io::Result<()> {
+        record.persist(self.file(id, ".open.json")).map_err(|e| e.error)?;
         // The directory as well: otherwise the name may be missing after a power failure.
         File::open(&self.dir)?.sync_all()
     }
@@ -295,8 +307,11 @@ impl Journal {
         crate::apply::fault("close")?;
         // The open entry has all that undo needs, and was stored durably before the first file changed.
         fs::rename(self.file(entry.id, ".open.json"), self.file(entry.id, ".json"))?;
-        // If this fails and the machine does as well, the entry is open again, and the next start closes it.
-        drop(File::open(&self.dir).and_then(|dir| dir.sync_all()));
+        // If the machine fails before this is on the disk, the entry is open again, and the next start closes it: it finds
+        // each path as it was to be. Of a repository git would have to be asked.
+        if !entry.git.is_empty() {
+            drop(File::open(&self.dir).and_then(|dir| dir.sync_all()));
+        }
         self.note_last(entry.id);
         Ok(())
     }
