@@ -13,5 +13,7 @@ mod question_again;
 mod question_keys;
 mod question_moments;
 mod review;
+mod review_conflicts;
+mod review_lists;
 mod review_rounds;
 pub(crate) mod typed_sentences;
