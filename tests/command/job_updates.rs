@@ -21,7 +21,7 @@ fn write(path: &str, content: &str) -> (&'static str, String) {
 }
 
 fn wait() -> (&'static str, String) {
-    ("job", json!({"action": "wait", "timeout_ms": 30000}).to_string())
+    ("job", json!({"action": "wait", "job": 1, "timeout_ms": 30000}).to_string())
 }
 
 /// What is pending, as `placet changes --json` names it: a letter and a path each.
@@ -46,7 +46,7 @@ fn edits_new_files_and_removed_ones_reach_it_and_are_not_its_effects() {
         std::fs::write(place.tree.join("old.txt"), "old\n").unwrap();
         // Whatever it waits for comes from a call after its start; then that goes again.
         let line = "until grep -q one a.txt; do sleep 0.02; done; echo edited\n\
-                    until grep -qs deep sub/dir/new.txt; do sleep 0.02; done; stat -c %a sub/dir/run.sh\n\
+                    until [ -h sub/link ] && grep -qs deep sub/dir/new.txt && [ -x sub/dir/run.sh ]; do sleep 0.02; done; stat -c %a sub/dir/run.sh\n\
                     until ! [ -e old.txt ]; do sleep 0.02; done; echo removed\n\
                     until ! [ -e sub/dir/new.txt ]; do sleep 0.02; done; readlink sub/link; echo all";
         let calls = [

@@ -10,9 +10,11 @@
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
-use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
+use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list, open_dir};
 pub(super) use super::layer_snapshot::LayerSnapshot;
+use super::layer_snapshot::RunningCopy;
 use super::run_clock::{RunPeriod, RunStart};
+use super::running_copy::drop_passed;
 use super::stack::{ContentLocation, LayerStack, join, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::files::path_state::{PathState, WritableDirGuard, open_anyway};
@@ -25,12 +27,32 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The largest file that is merged, in bytes.
 const MERGEABLE: u64 = 16 << 20;
 
 impl View {
+    /// From now on, and until it is finished, the background command gets what changes in this view. `roots` opens the root
+    /// directories of its processes.
+    pub fn follow(
+        &self,
+        command: &mut CommandView,
+        roots: impl Fn() -> Vec<OwnedFd> + Send + Sync + 'static,
+    ) {
+        if command.shelf != LayerKind::Pending {
+            return;
+        }
+        let mounts = command.own_mounts().to_vec();
+        let Some(frozen) = &mut command.frozen else { return };
+        let seen = frozen.roots.iter().map(|layers| layers.iter().map(|l| l.dir().to_path_buf()).collect());
+        let passed = (0..mounts.len()).map(|index| frozen.passed(index));
+        let running = Arc::new(RunningCopy::new(roots, mounts, seen.collect(), passed.collect()));
+        self.add_follower(&running);
+        frozen.running = Some(running);
+    }
+
     /// Copies the layers above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -102,7 +124,7 @@ impl View {
             let upper = layer::open_readable(&mount.upper)?;
             let passed = frozen.passed(index);
             if !passed.is_blank() {
-                super::running_copy::drop_passed(&open_dir(passed.dir())?, &upper)?;
+                drop_passed(&open_dir(passed.dir())?, &upper)?;
             }
             let mut meeting = BackgroundMerge {
                 view: self,
@@ -130,10 +152,6 @@ impl View {
         }
         Ok(effects)
     }
-}
-
-pub(super) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(path, layer::dir_flags(), rustix::fs::Mode::empty())?)
 }
 
 /// What became of a path while the command ran.

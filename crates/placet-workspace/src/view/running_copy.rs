@@ -4,18 +4,18 @@
 //! The layers below a mounted overlay must not change, and no event comes from them. So a change is written as a program
 //! of the command would write it: in the overlay that the command sees, through the root directory of one of its
 //! processes. It lands in the command's own layer, and a copy of it is kept beside the copies of the layers
-//! ([`LayerSnapshot::passed`]). When the command has ended, what still equals that copy was not its doing; what differs
+//! ([`super::layer_snapshot::LayerSnapshot::passed`]). When the command has ended, what still equals that copy was not its doing; what differs
 //! was changed by the command after it had got it.
 //!
 //! A path that the command has changed itself is left to the merge at its end. Of a repository nothing is passed on: a part
 //! of it is worse than all of it as it was.
 
-use super::background::open_dir;
-use super::command_dir::OverlayMount;
-use super::command_view::CommandView;
-use super::layer::{self, Layer, LayerLookup, copy_one, entry, is_dir, is_opaque, is_whiteout, list};
+use super::View;
+use super::layer::{
+    self, Layer, LayerLookup, copy_one, entry, is_dir, is_opaque, is_whiteout, list, open_dir,
+};
+use super::layer_snapshot::RunningCopy;
 use super::stack::{ContentLocation, LayerStack};
-use super::{LayerKind, View};
 use crate::files::atomic_write::fresh_name;
 use crate::files::path_state::{PathState, WritableDirGuard};
 #[cfg(target_os = "linux")]
@@ -23,34 +23,14 @@ use rustix::fs::ResolveFlags;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::{fmt, io};
+use std::sync::{Arc, PoisonError, Weak};
 
 /// The most paths of one change that are passed on, and the largest file in bytes: for more, the command is started again.
 const MOST_PATHS: usize = 1000;
 const LARGEST: u64 = 16 << 20;
-
-/// Opens the root directories of a command's processes; any may be gone, or be another process's by now.
-type OpenRoots = Box<dyn Fn() -> Vec<OwnedFd> + Send + Sync>;
-
-/// The overlays that a running command sees.
-pub(super) struct RunningCopy {
-    roots: OpenRoots,
-    mounts: Vec<OverlayMount>,
-    /// The copies of the layers that the command sees, for each root.
-    seen: Vec<Vec<PathBuf>>,
-    passed: Vec<Layer>,
-    /// Nothing is passed on any more. Locked while something is.
-    is_over: Mutex<bool>,
-}
-
-impl fmt::Debug for RunningCopy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunningCopy").field("mounts", &self.mounts).finish_non_exhaustive()
-    }
-}
 
 /// What became of one path.
 enum PassOutcome {
@@ -60,28 +40,9 @@ enum PassOutcome {
 }
 
 impl View {
-    /// From now on, and until it is finished, the background command gets what changes in this view. `roots` opens the root
-    /// directories of its processes.
-    pub fn follow(
-        &self,
-        command: &mut CommandView,
-        roots: impl Fn() -> Vec<OwnedFd> + Send + Sync + 'static,
-    ) {
-        if command.shelf != LayerKind::Pending {
-            return;
-        }
-        let mounts = command.own_mounts().to_vec();
-        let Some(frozen) = &mut command.frozen else { return };
-        let seen = frozen.roots.iter().map(|layers| layers.iter().map(|l| l.dir().to_path_buf()).collect());
-        let running = Arc::new(RunningCopy {
-            roots: Box::new(roots),
-            seen: seen.collect(),
-            passed: (0..mounts.len()).map(|index| frozen.passed(index)).collect(),
-            mounts,
-            is_over: Mutex::new(false),
-        });
-        self.running().push(Arc::downgrade(&running));
-        frozen.running = Some(running);
+    /// This command gets what changes from now on.
+    pub(super) fn add_follower(&self, running: &Arc<RunningCopy>) {
+        self.running().push(Arc::downgrade(running));
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, Vec<Weak<RunningCopy>>> {
@@ -130,33 +91,6 @@ impl View {
 }
 
 impl RunningCopy {
-    /// Waits until nothing is being passed on. From now on nothing is.
-    pub(super) fn end(&self) {
-        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-    }
-
-    /// The command's overlay of a root. `None` where no process shows it: then the command is starting or has ended, and the
-    /// root directory of its process may be that of the machine.
-    #[cfg(target_os = "linux")]
-    fn open(&self, index: usize) -> Option<OwnedFd> {
-        let target = &self.mounts.get(index)?.target;
-        let own = rustix::fs::stat(target).ok()?.st_dev;
-        let inside = target.strip_prefix("/").ok()?;
-        (self.roots)().into_iter().find_map(|root| {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-            let dir = rustix::fs::openat2(&root, inside, flags, Mode::empty(), resolve).ok()?;
-            let is_other = rustix::fs::fstat(&dir).ok()?.st_dev != own;
-            let is_overlay = rustix::fs::fstatfs(&dir).ok()?.f_type == libc::OVERLAYFS_SUPER_MAGIC;
-            (is_other && is_overlay).then_some(dir)
-        })
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn open(&self, _: usize) -> Option<OwnedFd> {
-        None
-    }
-
     /// What the command saw before it changed anything itself.
     fn with_seen<T>(&self, view: &View, index: usize, use_it: impl FnOnce(&LayerStack<'_>) -> T) -> T {
         let seen: Vec<Layer> =

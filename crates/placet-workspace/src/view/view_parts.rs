@@ -23,7 +23,7 @@ pub(super) struct ViewCommands {
     /// The directory of [`ViewPaths::layers`](super::ViewPaths) that was found to work.
     pub(super) layers: OnceLock<PathBuf>,
     /// Background commands that get what changes.
-    pub(super) running: Mutex<Vec<std::sync::Weak<super::running_copy::RunningCopy>>>,
+    pub(super) running: Mutex<Vec<std::sync::Weak<super::layer_snapshot::RunningCopy>>>,
 }
 
 /// The apply of a view, if one runs.
