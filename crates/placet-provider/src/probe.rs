@@ -119,10 +119,10 @@ fn key(heard: &ProbeAnswer) -> ProbeOutcome {
         Err(
             ProviderError::Network { .. }
             | ProviderError::NotRunning { .. }
-            | ProviderError::Timeout(_)
             | ProviderError::Untrusted { .. }
             | ProviderError::PlainHttp { .. },
         ) => ProbeOutcome::Untried("the server cannot be reached".into()),
+        Err(ProviderError::Timeout(_)) => ProbeOutcome::Untried("no answer".into()),
         // Whatever else the server answered, it accepted this key.
         _ => ProbeOutcome::Works("taken".into()),
     }
