@@ -140,6 +140,7 @@ fn families(spec: &SandboxSpec) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seccomp_program::asking;
     use super::*;
     use seccompiler::{
         SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -261,6 +262,20 @@ mod tests {
             }
             for other in [0, machine ^ 1, 0x4000_0003] {
                 assert_eq!(answer(&ours, other, 1, [0; 6]), 0x8000_0000, "another machine ends the process");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_named_calls_of_this_machine_wait_for_an_answer() {
+        let (allowed, asked) = (0x7fff_0000, 0x7fc0_0000);
+        for numbers in [&[7][..], &[82, 264, 316, 446], &[38, 276, 446]] {
+            let program = asking(numbers).unwrap();
+            let machine = program.get(1).unwrap().k;
+            for number in (0..1024).chain([0x4000_0000 | 82, u32::MAX]) {
+                let expected = if numbers.contains(&number) { asked } else { allowed };
+                assert_eq!(answer(&program, machine, number, [0; 6]), expected, "call {number}");
+                assert_eq!(answer(&program, machine ^ 1, number, [0; 6]), allowed, "another machine");
             }
         }
     }
