@@ -8,3 +8,4 @@ mod rename_directory;
 mod sandbox;
 mod sandbox_escape;
 mod sandbox_escape_network;
+mod tool_chain;

@@ -26,7 +26,6 @@ const REFUSED: &[libc::c_long] = &[
     OPEN_TREE_ATTR,
     // other namespaces and other processes
     libc::SYS_setns,
-    libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
@@ -111,6 +110,10 @@ fn refused(spec: &SandboxSpec) -> io::Result<Vec<(u32, SyscallRefusal)>> {
     let mut rules: BTreeMap<libc::c_long, SyscallRefusal> =
         REFUSED.iter().map(|&number| (number, SyscallRefusal::Always)).collect();
     let new = NAMESPACES.into_iter().fold(0, |bits, flag| bits | flag.cast_unsigned());
+    if spec.backend != SandboxBackend::Overlay {
+        // A view has a process namespace of its own, in which leak checks and debuggers find only its own processes.
+        rules.insert(libc::SYS_ptrace, SyscallRefusal::Always);
+    }
     rules.insert(libc::SYS_clone, SyscallRefusal::AnyBit(0, new));
     rules.insert(libc::SYS_unshare, SyscallRefusal::AnyBit(0, new | NEW_TIME.cast_unsigned()));
     // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
