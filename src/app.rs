@@ -34,6 +34,7 @@ mod amount;
 mod checks;
 pub mod configured_provider;
 mod damage;
+pub(crate) mod devices;
 pub mod interceptors;
 pub mod keys;
 pub mod model_selection;

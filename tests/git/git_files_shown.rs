@@ -92,6 +92,11 @@ fn what_git_itself_writes_gets_no_row_more() {
             &["commit X \"Add c\" on main by A <a@x>: 1 file +1 -0 (c)"],
         ),
         (
+            "git config commit.gpgsign yes",
+            "echo c > c; git add c; git commit -qm 'Add c'",
+            &["commit X \"Add c\" on main by A <a@x>, not signed: 1 file +1 -0 (c)"],
+        ),
+        (
             "git switch -qc t; echo ONE > a.txt; git commit -qam T; git switch -q main; echo 1 > a.txt; git commit -qam M",
             "git merge t",
             &["merge in progress: t (X)", "index: 1 in conflict (a.txt)"],

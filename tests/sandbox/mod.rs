@@ -4,6 +4,8 @@ mod hostile_search_bounds;
 mod hostile_secrets;
 mod hostile_system_calls;
 mod process;
+mod rename_directory;
 mod sandbox;
 mod sandbox_escape;
 mod sandbox_escape_network;
+mod tool_chain;

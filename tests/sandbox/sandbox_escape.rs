@@ -218,12 +218,15 @@ attempt("outer-environ", lambda: open("/proc/{outer}/environ", "rb").read(1))
 attempt("outer-fd", lambda: os.readlink("/proc/{outer}/fd/0"))
 attempt("kill", lambda: os.kill({outer}, 0))
 attempt("kill-init", lambda: (os.kill(1, 9), os.kill(1, 0)))
+call("trace-init", number(101, 117), 0x4206, 1, 0, 0)
+call("trace-outer", number(101, 117), 0x4206, {outer}, 0, 0)
+call("read-outer", number(310, 270), {outer}, 0, 0, 0, 0, 0)
 attempt("descriptors", lambda: [os.fstat(n) for n in range(3, 100)])
 "#
     );
     const DENIED: &[&str] = &["EACCES", "EPERM"];
     const AWAY: &[&str] = &["EACCES", "EPERM", "ENOENT"];
-    let outcomes: [(&str, &[&str]); 18] = [
+    let outcomes: [(&str, &[&str]); 21] = [
         ("link-root", DENIED),
         ("link-cwd", DENIED),
         ("link-exe", DENIED),
@@ -242,6 +245,9 @@ attempt("descriptors", lambda: [os.fstat(n) for n in range(3, 100)])
         ("kill", &["ESRCH"]),
         // Process 1 does not hear it: it is still there afterwards.
         ("kill-init", &["done"]),
+        ("trace-init", &["EPERM"]),
+        ("trace-outer", &["ESRCH"]),
+        ("read-outer", &["EPERM"]),
         ("descriptors", &["EBADF"]),
     ];
     expect(&den, &den.spec(), &body, &outcomes);

@@ -49,7 +49,8 @@ mod write_mode;
 
 pub use apply::{
     ApplyJournal, ApplyPlace, ApplyWatch, MovePhase, MoveRecovery, MoveStep, PersonIdentity, PreparedApply,
-    RecoveryGoal, Unwatched, has_more, person_identity, prepare, prepare_undo, recover, undo_question,
+    RecoveryGoal, Unwatched, has_more, person_identity, prepare, prepare_undo, recover, signs_commits,
+    undo_question,
 };
 pub use compare::{Comparison, RepositoryItem};
 pub use config_keys::{ConfigSetting, config_settings};
@@ -64,7 +65,7 @@ pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
     CommitFact, GitOperation, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact,
     OperationState, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
-    WorktreeFact,
+    WorktreeFact, unsigned_commits,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};

@@ -38,8 +38,8 @@ pub struct SandboxSpec {
     /// Shown in place of files of the host, read-only. A file that is not there for the command stays so.
     #[serde(default)]
     pub copies: Vec<FileCopy>,
-    /// Bound through from the host, for reads and writes: passthrough directories and scratch. Missing ones are
-    /// skipped.
+    /// Bound through from the host, for reads and writes: passthrough directories, and character devices below `/dev`.
+    /// Missing ones are skipped.
     #[serde(with = "path_serde::list")]
     pub writable: Vec<PathBuf>,
     /// Visible as on the host, read-only, also below a directory that is empty in every view. Missing ones are skipped.

@@ -199,6 +199,8 @@ pub struct CommandSandbox {
     /// Directories and files that commands see wherever they are, read-only.
     pub readable: Vec<PathBuf>,
     pub limits: sandbox::ResourceLimits,
+    /// Bytes of the session's `/tmp` above which it is emptied after a command.
+    pub most_tmp: Option<u64>,
     pub keep_env: Vec<String>,
     /// Whether this conversation already reported the variables that its commands do not get.
     pub withheld: WithheldReport,

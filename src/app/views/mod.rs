@@ -4,11 +4,11 @@ pub(super) mod name;
 pub(super) mod places;
 pub(super) mod run_views;
 
-use super::App;
 use super::program_access::ProgramAccess;
 use super::session_directory::is_named;
 pub(super) use super::views::name::fresh_name;
 use super::views::places::{private, view_of, views_places};
+use super::{App, devices};
 use crate::config::BackendSetting;
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
@@ -364,9 +364,15 @@ impl App {
             home,
             masked,
             mixed,
-            writable: settings.passthrough.iter().map(|text| self.cwd().join(text)).collect(),
+            writable: settings
+                .passthrough
+                .iter()
+                .map(|text| self.cwd().join(text))
+                .chain(devices::matching(settings.devices.iter()))
+                .collect(),
             readable: access.readable.clone(),
             limits,
+            most_tmp: set(settings.tmp_mb).map(|mb| mb << 20),
             keep_env: settings.keep_env.iter().map(String::from).chain(access.variables.clone()).collect(),
             withheld: WithheldReport::default(),
             hints: SaidHints::default(),

@@ -7,7 +7,7 @@ use super::report::{self, CliError, print_list};
 use super::screen_keys;
 use super::startup::file_modes;
 use super::startup::start::{self, StartedFor};
-use crate::app::App;
+use crate::app::{App, devices};
 use crate::config::ColorSetting;
 use crate::provider::{ApiKeySource, ProviderPreset};
 use crate::sandbox::SandboxBackend;
@@ -170,6 +170,12 @@ fn commands(out: &mut String, app: &App) -> usize {
     let _ = writeln!(out, "sandbox       {}", probe.sentence);
     for remark in &probe.remarks {
         let _ = writeln!(out, "  remark      {remark}");
+    }
+    for pattern in app.config.settings().sandbox.devices.iter() {
+        let found = devices::matching([pattern]);
+        let named: Vec<String> = found.iter().map(|path| visible::path(path)).collect();
+        let named = if named.is_empty() { "no such device".into() } else { named.join(", ") };
+        let _ = writeln!(out, "  device      {}: {named}", visible::name(pattern));
     }
     let facts = DoctorFacts::here();
     if probe.backend != SandboxBackend::Overlay {

@@ -29,11 +29,17 @@ settings_table! {
         /// Credential files that commands may read: `~/.m2/settings.xml`.
         "sandbox.keep_files" => keep_files: SettingTexts = [];
 
+        /// Devices of this machine that commands may use, disks never: `/dev/kvm`, `/dev/dri/*`.
+        "sandbox.devices" => devices: SettingTexts = [];
+
         /// Hosts that every command may connect to: `crates.io` (ports 443 and 80), `*.npmjs.org:443`, `localhost:8080`.
         "sandbox.hosts" => hosts: SettingTexts = [];
 
         /// Maximum memory of each process of a command; 0 means no limit.
         "sandbox.memory_mb" => memory_mb: u64 = 0;
+
+        /// Size of the session's `/tmp` above which it is emptied after a command; 0 means no limit.
+        "sandbox.tmp_mb" => tmp_mb: u64 = 8192;
 
         /// Maximum number of processes of a command; 0 means no limit.
         "sandbox.processes" => processes: u64 = 0;

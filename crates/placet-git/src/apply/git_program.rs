@@ -23,6 +23,15 @@ pub(crate) fn git_version() -> Result<(u32, u32)> {
     Ok(*VERSION.get_or_init(|| (major, minor)))
 }
 
+/// True where the person's own settings let git sign every commit.
+pub fn signs_commits(work_tree: &Path) -> Result<bool> {
+    let output = std::process::Command::new("git")
+        .args(["config", "--type=bool", "--get", "commit.gpgsign"])
+        .current_dir(work_tree)
+        .output();
+    Ok(output.map_err(GitError::NotStarted)?.stdout.trim_ascii() == b"true")
+}
+
 /// The person's identity as git would write it, from their own settings.
 pub fn person_identity(work_tree: &Path) -> Result<PersonIdentity> {
     let output = std::process::Command::new("git")

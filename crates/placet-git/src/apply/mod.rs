@@ -19,7 +19,7 @@ mod stash_writer;
 mod transaction;
 
 pub use again::{has_more, undo_question};
-pub use git_program::person_identity;
+pub use git_program::{person_identity, signs_commits};
 pub use journal::{ApplyJournal, MovePhase};
 pub use place::{ApplyPlace, ApplyWatch, MoveStep, PersonIdentity, Unwatched};
 pub use recover::{MoveRecovery, recover};

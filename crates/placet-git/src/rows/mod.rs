@@ -7,12 +7,14 @@ mod index_rows;
 mod objects;
 mod operation;
 mod refs;
+mod signatures;
 
 pub use commits::CommitFact;
 pub use index_rows::{HiddenPaths, IndexFact, StagedKind};
 pub use objects::ObjectFact;
 pub use operation::{GitOperation, OperationFact, OperationState};
 pub use refs::{RefFact, RefMovement};
+pub use signatures::unsigned_commits;
 
 use crate::error::Result;
 use crate::git_file::{GitFileContent, worktree_path};

@@ -4,7 +4,8 @@ use super::init::{SandboxSetupError, at};
 use super::mounts::{DetachedMount, TAME};
 use super::scratch_tmpfs::ScratchTmpfs;
 use rustix::mount::MountAttrFlags;
-use std::path::Path;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 /// `tty` is the terminal of the process that opens it: none, unless the view has one of its own.
 const NODES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -17,14 +18,31 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// The host's device nodes, copied before its file systems lose their devices.
-pub(super) struct DeviceNodes(Vec<(&'static str, DetachedMount)>);
+/// Directories of the view's own.
+const DIRECTORIES: [&str; 2] = ["pts", "shm"];
 
-pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
+/// The host's device nodes, copied before its file systems lose their devices.
+pub(super) struct DeviceNodes(Vec<(PathBuf, DetachedMount)>);
+
+/// True for a device that a command can get from the host. A disk is none.
+pub(super) fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev")
+        && std::fs::symlink_metadata(path).is_ok_and(|known| known.file_type().is_char_device())
+}
+
+/// True for what every view has of its own.
+fn is_own(path: &Path) -> bool {
+    let mut own = NODES.into_iter().chain(LINKS.map(|(name, _)| name)).chain(DIRECTORIES);
+    own.any(|name| path.starts_with(Path::new("/dev").join(name)))
+}
+
+/// Those of every view, and those among `more`.
+pub(super) fn take(more: &[PathBuf]) -> Result<DeviceNodes, SandboxSetupError> {
+    let usual = NODES.map(|name| Path::new("/dev").join(name));
     let mut nodes = Vec::new();
-    for name in NODES {
-        if let Some(node) = DetachedMount::copy(&Path::new("/dev").join(name))? {
-            nodes.push((name, node));
+    for path in usual.iter().chain(more.iter().filter(|path| is_device(path) && !is_own(path))) {
+        if let Some(node) = DetachedMount::copy(path)? {
+            nodes.push((path.clone(), node));
         }
     }
     Ok(DeviceNodes(nodes))
@@ -36,15 +54,15 @@ impl DeviceNodes {
         let dev = Path::new("/dev");
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         ground.part("dev", 0o755, still)?.attach(dev)?;
-        for (name, node) in self.0 {
-            let path = dev.join(name);
-            at(std::fs::write(&path, b""), || format!("make `{}`", path.display()))?;
+        for (path, node) in self.0 {
+            let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            at(parent.and_then(|()| std::fs::write(&path, b"")), || format!("make `{}`", path.display()))?;
             node.attach(&path)?;
         }
         for (name, target) in LINKS {
             at(std::os::unix::fs::symlink(target, dev.join(name)), || format!("make `/dev/{name}`"))?;
         }
-        for name in ["pts", "shm"] {
+        for name in DIRECTORIES {
             at(std::fs::create_dir(dev.join(name)), || format!("make `/dev/{name}`"))?;
         }
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);

@@ -11,7 +11,7 @@ use super::child_order::ChildOrder;
 use super::seccomp::SyscallFilter;
 pub(super) use super::setup_error::{SandboxSetupError, at};
 use super::terminal::{self, ViewTerminal};
-use super::{harden, landlock, mount_view, network_setup, raw};
+use super::{harden, landlock, mount_view, network_setup, raw, rename};
 use placet_process::{ChildPid, ReapResult, pass_descriptors};
 use rustix::process::{DumpableBehavior, Signal};
 use std::fs::File;
@@ -101,7 +101,11 @@ impl SandboxChild {
         harden::drop_capabilities(spec)?;
         landlock::apply(spec)?;
         match spec.backend {
-            SandboxBackend::Overlay => filter.install()?,
+            SandboxBackend::Overlay => {
+                filter.install()?;
+                // Without it, a rename of such a directory fails as it would without a filter.
+                let _ = rename::answer_renames();
+            }
             _ => SyscallFilter::of(spec).install()?,
         }
         // The drop of privileges clears this setting.

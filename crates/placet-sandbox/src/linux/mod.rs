@@ -9,6 +9,7 @@
 //! | with a list of hosts: an address, and sockets for the supervisor | `network_setup` | the child |
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp`, `seccomp_program` | the child |
 //! | a terminal of the view, and its job control | `terminal` | the child, process 1 of its namespace |
+//! | renames of directories of lower layers | `rename` | a thread of the child |
 //! | `sh -c`, and the reaping of every process that it leaves | `init` | the child, process 1 of its namespace |
 
 mod child_order;
@@ -23,6 +24,7 @@ mod mounts;
 mod namespaces;
 mod network_setup;
 mod raw;
+mod rename;
 mod scratch_tmpfs;
 mod seccomp;
 mod seccomp_program;

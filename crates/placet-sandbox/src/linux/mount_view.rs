@@ -38,7 +38,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
         layers.push(OverlayLayers { target: described.target.clone(), lowers });
     }
     let mut passed = Vec::new();
-    for path in spec.writable.iter().chain(&spec.scratch) {
+    for path in spec.writable.iter().filter(|path| !devices::is_device(path)).chain(&spec.scratch) {
         if let Some(copy) = DetachedMount::copy(path)? {
             passed.push((path.clone(), copy.with_attributes(TAME)?));
         }
@@ -50,7 +50,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
             shown.push((path, is_dir, copy.with_attributes(TAME | MountAttrFlags::MOUNT_ATTR_RDONLY)?));
         }
     }
-    let devices = devices::take()?;
+    let devices = devices::take(&spec.writable)?;
     let resolver = resolver();
     // The resolver's file would be written through what an earlier command left there.
     let own_tmp = spec.session_tmp().filter(|_| !resolver.iter().any(|(path, _)| path.starts_with(TMP)));

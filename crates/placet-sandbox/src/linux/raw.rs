@@ -1,10 +1,15 @@
 //! The system calls for which no safe interface exists. All `unsafe` of placet is in this file; see
 //! `docs/decisions/0008-unsafe-in-the-sandbox.md`.
 
-#![allow(unsafe_code, reason = "fork, two mount calls, an ioctl and signals have no safe wrapper")]
+#![allow(
+    unsafe_code,
+    reason = "fork, two mount calls, ioctls, a filter that asks and signals have no safe wrapper"
+)]
 
 use placet_process::ChildPid;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::io::Errno;
+use seccompiler::sock_filter;
 use std::ffi::CStr;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -59,7 +64,7 @@ pub(super) fn start_in_foreground(command: &mut Command) {
 
 /// Runs `work` whenever this process receives SIGHUP. It must make system calls only.
 pub(super) fn on_hangup(work: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
-    // SAFETY: `work` makes system calls only, by this function's contract; this process has one thread.
+    // SAFETY: `work` makes system calls only, by this function's contract.
     unsafe { signal_hook::low_level::register(libc::SIGHUP, work) }.map(drop)
 }
 
@@ -113,6 +118,68 @@ pub(super) fn close_all_but(keep: BorrowedFd<'_>) -> io::Result<()> {
         checked(done)?;
     }
     Ok(())
+}
+
+/// Installs `program` for this thread and what it starts, and returns the end at which its calls are answered. A call that
+/// is being answered is interrupted by nothing but its process' death: what was done for it would be done twice.
+pub(super) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    let mut steps: Vec<libc::sock_filter> = program
+        .iter()
+        .map(|step| libc::sock_filter { code: step.code, jt: step.jt, jf: step.jf, k: step.k })
+        .collect();
+    let len = libc::c_ushort::try_from(steps.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len, filter: steps.as_mut_ptr() };
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel copies the program, whose steps outlive the call.
+    let listener =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+    let listener = checked(listener)?;
+    let listener = libc::c_int::try_from(listener).map_err(io::Error::other)?;
+    const WAKE_UP_HERE: libc::c_ulong = 1;
+    // The caller and the one who answers take turns, and so one processor serves both; Linux 6.6 knows this flag.
+    // SAFETY: the call takes a number.
+    let _ = checked(unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, WAKE_UP_HERE) });
+    // SAFETY: the kernel has just made this descriptor, and nobody else has it. It is closed on exec.
+    Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+}
+
+/// Waits for the next call.
+pub(super) fn next_call(listener: &OwnedFd) -> io::Result<libc::seccomp_notif> {
+    // SAFETY: an all-zero `seccomp_notif` is a valid one, and the kernel asks for zeros.
+    let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    // SAFETY: the call fills in the structure, whose size is part of its number.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) };
+    checked(done).map(|_| call)
+}
+
+/// True while a call waits for its answer: its number still means the same process.
+pub(super) fn is_waiting(listener: &OwnedFd, id: u64) -> bool {
+    // SAFETY: the call reads a number, which outlives it.
+    let done =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) };
+    checked(done).is_ok()
+}
+
+/// The answer to a call.
+pub(super) enum CallAnswer {
+    /// The kernel does what it would have done.
+    GoOn,
+    Done,
+    Failed(Errno),
+}
+
+/// Answers a call.
+pub(super) fn answer(listener: &OwnedFd, id: u64, answer: &CallAnswer) -> io::Result<()> {
+    let (error, flags) = match answer {
+        CallAnswer::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE),
+        CallAnswer::Done => (0, 0),
+        CallAnswer::Failed(error) => (-error.raw_os_error(), 0),
+    };
+    let flags = u32::try_from(flags).map_err(io::Error::other)?;
+    let mut answer = libc::seccomp_notif_resp { id, val: 0, error, flags };
+    // SAFETY: the call reads the structure, which outlives it.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer) };
+    checked(done).map(drop)
 }
 
 /// Brings the loopback interface of this network namespace up.

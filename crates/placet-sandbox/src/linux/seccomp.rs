@@ -26,7 +26,6 @@ const REFUSED: &[libc::c_long] = &[
     OPEN_TREE_ATTR,
     // other namespaces and other processes
     libc::SYS_setns,
-    libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
@@ -111,6 +110,10 @@ fn refused(spec: &SandboxSpec) -> io::Result<Vec<(u32, SyscallRefusal)>> {
     let mut rules: BTreeMap<libc::c_long, SyscallRefusal> =
         REFUSED.iter().map(|&number| (number, SyscallRefusal::Always)).collect();
     let new = NAMESPACES.into_iter().fold(0, |bits, flag| bits | flag.cast_unsigned());
+    if spec.backend != SandboxBackend::Overlay {
+        // A view has a process namespace of its own, in which leak checks and debuggers find only its own processes.
+        rules.insert(libc::SYS_ptrace, SyscallRefusal::Always);
+    }
     rules.insert(libc::SYS_clone, SyscallRefusal::AnyBit(0, new));
     rules.insert(libc::SYS_unshare, SyscallRefusal::AnyBit(0, new | NEW_TIME.cast_unsigned()));
     // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
@@ -140,6 +143,7 @@ fn families(spec: &SandboxSpec) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seccomp_program::asking;
     use super::*;
     use seccompiler::{
         SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -261,6 +265,20 @@ mod tests {
             }
             for other in [0, machine ^ 1, 0x4000_0003] {
                 assert_eq!(answer(&ours, other, 1, [0; 6]), 0x8000_0000, "another machine ends the process");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_named_calls_of_this_machine_wait_for_an_answer() {
+        let (allowed, asked) = (0x7fff_0000, 0x7fc0_0000);
+        for numbers in [&[7][..], &[82, 264, 316, 446], &[38, 276, 446]] {
+            let program = asking(numbers).unwrap();
+            let machine = program.get(1).unwrap().k;
+            for number in (0..1024).chain([0x4000_0000 | 82, u32::MAX]) {
+                let expected = if numbers.contains(&number) { asked } else { allowed };
+                assert_eq!(answer(&program, machine, number, [0; 6]), expected, "call {number}");
+                assert_eq!(answer(&program, machine ^ 1, number, [0; 6]), allowed, "another machine");
             }
         }
     }

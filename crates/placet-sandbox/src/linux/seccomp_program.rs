@@ -23,6 +23,8 @@ const fn argument(index: u32) -> u32 {
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
 const KILL: u32 = 0x8000_0000;
+/// The call waits for an answer.
+const ASK: u32 = 0x7fc0_0000;
 
 /// From here on are the numbers of x32, the second set of x86-64, with which every call could bypass a filter by number.
 const FOREIGN: u32 = 0x4000_0000;
@@ -68,6 +70,21 @@ pub(super) fn program(
     let number = steps.push(LOAD, NUMBER)?;
     let kill = steps.push(RETURN, KILL)?;
     steps.branch(IF_EQUAL, machine, number, kill)?;
+    steps.push(LOAD, MACHINE)?;
+    Ok(steps.0.into_iter().rev().collect())
+}
+
+/// The program that asks about the calls of these numbers, sorted, and allows all others. It is for processes with the
+/// program above, which ends those that use another machine's numbers.
+pub(super) fn asking(numbers: &[u32]) -> io::Result<Vec<sock_filter>> {
+    let machine = OWN_MACHINE.ok_or(io::ErrorKind::Unsupported)?;
+    let mut steps = Backwards::default();
+    let allow = steps.push(RETURN, ALLOW)?;
+    let ask = steps.push(RETURN, ASK)?;
+    let ends: Vec<(u32, Step)> = numbers.iter().map(|number| (*number, ask)).collect();
+    steps.search(&ends, allow)?;
+    let number = steps.push(LOAD, NUMBER)?;
+    steps.branch(IF_EQUAL, machine, number, allow)?;
     steps.push(LOAD, MACHINE)?;
     Ok(steps.0.into_iter().rev().collect())
 }

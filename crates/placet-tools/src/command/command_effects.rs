@@ -2,10 +2,11 @@
 
 use super::command_hint::SaidHints;
 use super::network_summary::NetworkSummary;
+use super::session_tmp;
 use crate::{StopStage, StopStageCell, ToolError};
 use placet_permission::WritePolicy;
 use placet_process::{ChildPid, CommandExit, roots_below};
-use placet_text::text::count;
+use placet_text::text::{count, human_size};
 use placet_workspace::{
     ApplyOutcome, CommandEffects, CommandView, EffectCounts, PendingReason, TransactionLabel, View,
     Workspace, WorkspaceSnapshot, WriteContext, hold_point,
@@ -23,6 +24,8 @@ pub(crate) struct SandboxedRun {
     pub(super) writer: WriteContext,
     /// Variables that the command did not get; reported at the first command of a conversation.
     pub(super) withheld: Vec<String>,
+    /// See [`CommandSandbox::most_tmp`](crate::CommandSandbox).
+    pub(super) most_tmp: Option<u64>,
 }
 
 /// The report of a command's effects.
@@ -43,7 +46,11 @@ impl SandboxedRun {
         stop: (&CancellationToken, &StopStageCell),
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
-        Ok(with_withheld(self.collect_effects(workspace, ending, stop).await?, &withheld))
+        let (tmp, most) = (self.view.scratch(), self.most_tmp);
+        let told = with_withheld(self.collect_effects(workspace, ending, stop).await?, &withheld);
+        let bound = move || session_tmp::empty_above(&tmp.ok()?, most?);
+        let emptied = tokio::task::spawn_blocking(bound).await.map_err(|e| ToolError::new(e.to_string()))?;
+        Ok(with_emptied(told, emptied))
     }
 
     async fn collect_effects(
@@ -266,6 +273,19 @@ pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> Ef
         count::of(withheld.len(), "variable"),
         names.join(", ")
     ));
+    told
+}
+
+/// Reports that the session's `/tmp` was emptied.
+fn with_emptied(mut told: EffectsSummary, size: Option<u64>) -> EffectsSummary {
+    if let Some(size) = size {
+        let why = format!(
+            "/tmp had {} or more, which is above `sandbox.tmp_mb`, and was emptied",
+            human_size::of(size)
+        );
+        told.for_model.push_str(&format!("\n[{why}]"));
+        told.for_person.push_str(&format!(" · {why}"));
+    }
     told
 }
 

@@ -90,14 +90,16 @@ static HINTS: [CommandHint; 8] = [
         name: "rename of a directory",
         cause: |ended| said(ended.prints("cross-device link") || ended.prints("EXDEV")),
         sentence: |_| {
-            "a directory that existed before this view cannot be renamed in one step; `mv` copies and removes it".into()
+            "nothing is renamed from one of workspace, home and /tmp to another, and a directory from before this command \
+             only up to 1 GB and 100,000 files; `mv` copies and removes it"
+                .into()
         },
     },
     CommandHint {
-        name: "leak check",
-        cause: |ended| said(ended.prints("LeakSanitizer has encountered a fatal error")),
-        sentence: |_| {
-            "the leak check needs ptrace, which commands do not have: ASAN_OPTIONS=detect_leaks=0".into()
+        name: "device",
+        cause: missing_device,
+        sentence: |path| {
+            format!("commands get a device of this machine with `sandbox.devices = [\"{path}\"]`")
         },
     },
     CommandHint {
@@ -170,6 +172,21 @@ fn hidden_program(ended: &EndedCommand<'_>) -> Option<String> {
     found.to_str().map(|path| placet_text::text::sanitize::name(path).into_owned())
 }
 
+/// A device of the machine that a message calls missing.
+fn missing_device(ended: &EndedCommand<'_>) -> Option<String> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_device = |path: &Path| {
+        // What a command prints must not name files elsewhere.
+        path.starts_with("/dev")
+            && !path.iter().any(|part| part == "..")
+            && std::fs::symlink_metadata(path).is_ok_and(|known| known.file_type().is_char_device())
+    };
+    let missing =
+        ended.output.lines().filter(|line| line.contains("No such file") || line.contains("ENOENT"));
+    let found = missing.flat_map(words).find(|word| is_device(Path::new(word)))?;
+    Some(placet_text::text::sanitize::name(found).into_owned())
+}
+
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o111 != 0)
@@ -208,15 +225,15 @@ mod tests {
                 "git mv lib lib2",
                 128,
                 "fatal: renaming 'lib' failed: Invalid cross-device link\n",
-                "in one step",
+                "up to 1 GB",
             ),
             (
                 "node -e '...'",
                 1,
                 "Error: EXDEV: cross-device link not permitted, rename 'a' -> 'b'\n",
-                "in one step",
+                "up to 1 GB",
             ),
-            ("./a.out", 1, "==3==LeakSanitizer has encountered a fatal error.\n", "detect_leaks=0"),
+            ("./vm", 1, "open: cannot open /dev/null: No such file or directory\n", "sandbox.devices"),
             (
                 "docker ps",
                 1,
@@ -238,6 +255,8 @@ mod tests {
             ("git commit -m x", 1, "nothing to commit, working tree clean\n"),
             ("git mv lib lib2", 128, "fatal: bad source, source=lib, destination=lib2\n"),
             ("docker ps", 127, "sh: 1: docker: not found\n"),
+            ("cat x >/dev/null", 1, "cat: x: No such file or directory\n/dev/null\n"),
+            ("cat /dev/nosuch", 1, "cat: /dev/nosuch: No such file or directory\n"),
             ("cat /tmp/missing", 1, "cat: /tmp/missing: No such file or directory\n"),
         ];
         for (line, code, output) in others {

@@ -11,5 +11,6 @@ pub(super) mod passed_checks;
 pub(super) mod program_view;
 pub(super) mod run;
 pub(super) mod sandboxed;
+mod session_tmp;
 pub(super) mod terminal;
 mod to_background;

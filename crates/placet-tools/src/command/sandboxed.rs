@@ -120,7 +120,10 @@ pub(crate) async fn describe(
         spec.writable.extend(env.workspace.roots().iter().cloned());
     }
     let withheld = confining.withheld.take(&confining.keep_env);
-    Ok(Some((SandboxedRun { view: view.clone(), command, before, writer, withheld }, spec)))
+    Ok(Some((
+        SandboxedRun { view: view.clone(), command, before, writer, withheld, most_tmp: confining.most_tmp },
+        spec,
+    )))
 }
 
 /// The sandbox of a command over these mounts, without a directory for temporary files.

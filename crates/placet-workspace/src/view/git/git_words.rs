@@ -159,9 +159,10 @@ impl GitWords<'_> {
             true => String::new(),
             false => format!(" by {} <{}>", name(&commit.author), name(&commit.author_email)),
         };
+        let signature = if self.repository.unsigned.contains(&commit.id) { ", not signed" } else { "" };
         let (id, changes) = (short_id(commit.id), counted(&commit.changes));
         let text = format!(
-            "{is_merge} {id} {} on {place}{author}: {}",
+            "{is_merge} {id} {} on {place}{author}{signature}: {}",
             quoted(&commit.subject),
             tree_words(changes)
         );

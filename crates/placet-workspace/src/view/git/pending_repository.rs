@@ -3,7 +3,7 @@
 use crate::apply::AskedRepository;
 use crate::repository::CommitPatch;
 use placet_git::{GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows, TakenAway};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,8 @@ pub(super) struct PendingRepository {
     pub(super) through_links: Vec<(ObjectId, PathBuf)>,
     /// The address of the person, if git knows it: commits of others say so.
     pub(super) person: Option<OsString>,
+    /// New commits without a signature, where the person's are signed.
+    pub(super) unsigned: BTreeSet<ObjectId>,
     /// The new objects, until the last value that needs them.
     _scratch: Option<Arc<tempfile::TempDir>>,
 }
@@ -109,6 +111,7 @@ impl PendingRepository {
             staged: StagedOnly::default(),
             through_links: Vec::new(),
             person: None,
+            unsigned: BTreeSet::new(),
             _scratch: None,
         }
     }

@@ -13,7 +13,7 @@ use placet_git::{
     GitError, GitName, GitRunner, NewRepository, ObjectFact, ObjectId, PlainSource, QuestionSides,
     RepositoryQuestion, RepositoryRows,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -146,9 +146,10 @@ impl View {
             let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
             let taken_away = rows.taken_away(question);
             let through_links = through_links(question, &rows, runner)?;
+            let unsigned = unsigned(&dir.path, question, &rows, runner)?;
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
             (read.staged, read.through_links) = (staged, through_links);
-            read.person = person_email(&dir.path);
+            (read.person, read.unsigned) = (person_email(&dir.path), unsigned);
         }
         Ok(read)
     }
@@ -221,10 +222,28 @@ fn through_links(
     Ok(found)
 }
 
+/// New commits without a signature, where the person's own are signed.
+fn unsigned(
+    git_dir: &Path,
+    question: &RepositoryQuestion,
+    rows: &RepositoryRows,
+    runner: &dyn GitRunner,
+) -> Result<BTreeSet<ObjectId>, GitError> {
+    let is_signing = || placet_git::signs_commits(existing(git_dir)?).ok();
+    if rows.commits.is_empty() || is_signing() != Some(true) {
+        return Ok(BTreeSet::new());
+    }
+    placet_git::unsigned_commits(question, &rows.commits, runner)
+}
+
+/// The directory of the person's settings for a repository: itself, or what will contain it.
+fn existing(git_dir: &Path) -> Option<&Path> {
+    git_dir.ancestors().find(|dir| dir.is_dir())
+}
+
 /// The address with which the person commits.
 fn person_email(git_dir: &Path) -> Option<OsString> {
-    let there = git_dir.ancestors().find(|dir| dir.is_dir())?;
-    let identity = placet_git::person_identity(there).ok()?;
+    let identity = placet_git::person_identity(existing(git_dir)?).ok()?;
     // What is used where git knows nobody.
     (identity.email != "placet@localhost").then_some(identity.email)
 }
