@@ -2,6 +2,7 @@
 
 mod job_updates;
 mod jobs;
+mod published_ports;
 mod question_terminal;
 mod run;
 mod run_broken;
