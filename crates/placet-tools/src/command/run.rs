@@ -4,7 +4,7 @@
 //! to be stopped or never started.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_network};
-use super::command_hint::EndedCommand;
+use super::command_hint::{EndedCommand, shown_dirs};
 use super::jobs::{DetachedCommand, Job, JobState, MOST_PUBLISHED};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
@@ -341,8 +341,8 @@ impl RunPlan {
             return;
         };
         let missing = || confining.copies().2;
-        let roots = env.workspace.roots();
-        let ended = EndedCommand { line: &self.line, output, code, roots, missing: &missing };
+        let roots = shown_dirs(env);
+        let ended = EndedCommand { line: &self.line, output, code, roots: &roots, missing: &missing };
         for hint in ended.hints(&confining.hints) {
             told.for_model.push_str(&format!("\n[hint: {hint}]"));
             told.for_person.push_str(&format!(" · hint: {hint}"));
