@@ -2,6 +2,8 @@
 
 mod job_updates;
 mod jobs;
+mod live_changes;
+mod published_ports;
 mod question_terminal;
 mod run;
 mod run_broken;

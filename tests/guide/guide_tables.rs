@@ -48,6 +48,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             }
             name if name.starts_with("a read-only file") => (write("/w/a", AccessLocation::ReadOnly), None),
             name if name.starts_with("[pages of the web]") => (Access::Fetch { host: "a.b".into() }, None),
+            name if name.starts_with("a [published port]") => (Access::Publish { port: 8123 }, None),
             name if name.starts_with("the [network]") => (Access::Network { host: "a.b".into() }, None),
             name if name.starts_with("a command, where there is no view") => {
                 (run("cargo test", false), Some(run("rm -rf /", false)))
@@ -63,7 +64,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             }
         }
     }
-    assert_eq!(rows.len(), 7);
+    assert_eq!(rows.len(), 8);
 }
 
 #[test]

@@ -622,12 +622,24 @@ fn servers_are_added_listed_tested_and_removed_on_the_command_line() {
              env = [\"MCP_SCRIPT=\"]\nhosts = [\"example.org\"]\n"
         )
     );
-    let downloads = place.run(["mcp", "add", "npm", "--", "npx", "-y", "server"]).code(0);
-    assert!(
-        downloads.stderr.contains("install the server with `npm install --global PACKAGE`"),
-        "{downloads:#?}"
-    );
-    place.run(["mcp", "remove", "npm"]).code(0);
+    for (more, note) in [
+        ("-- npx -y server", "or add it with `--host registry.npmjs.org`"),
+        ("-- uvx server", "or add it with `--host pypi.org --host files.pythonhosted.org`"),
+        ("--host registry.npmjs.org -- npx -y server", ""),
+        ("--outside -- docker run -i server", ""),
+        (
+            "-- /usr/bin/docker run -i server",
+            "`docker` cannot start containers in the view: the socket of its engine",
+        ),
+    ] {
+        let words = ["mcp", "add", "other"].into_iter().chain(more.split(' '));
+        let added = place.run(words).code(0);
+        assert!(
+            added.stderr.contains(note) && added.stderr.contains("note: ") != note.is_empty(),
+            "{added:#?}"
+        );
+        place.run(["mcp", "remove", "other"]).code(0);
+    }
     let twice = place.run(["mcp", "add", "s", "--", "x"]).code(1);
     assert!(twice.stderr.contains("there is a server `s` already"), "{twice:#?}");
     let wrong = place.run(["mcp", "add", "a__b", "--", "x"]).code(1);
@@ -665,8 +677,34 @@ fn a_server_that_fails_its_test_says_why() {
     let script = "echo first >&2; printf 'no such \\033[2Jdirectory\\n' >&2; exit 3";
     place.run(["mcp", "add", "loud", "--", "sh", "-c", script]).code(0);
     let out = place.run(["mcp", "test", "loud"]).code(1);
-    assert!(out.stderr.starts_with("the end of its standard error:\n  first\n  no such "), "{out:#?}");
+    assert!(out.stderr.contains("; its log ends: first | no such "), "{out:#?}");
     assert!(!out.stderr.contains('\x1b'), "{out:#?}");
+    for (name, script, words) in [
+        (
+            "needs-host",
+            "getent hosts registry.npmjs.org; echo npm error code ENOTFOUND >&2; exit 1",
+            "ENOTFOUND; it may not connect to registry.npmjs.org: `hosts` in its settings allows that",
+        ),
+        (
+            "container",
+            "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 125",
+            "because it gives all rights of the machine; `outside = true` in its settings runs it without the view",
+        ),
+        (
+            "cache",
+            "echo uv $UV_OFFLINE npm $npm_config_prefer_offline >&2; exit 1",
+            "its log ends: uv 1 npm true\n",
+        ),
+    ] {
+        place.run(["mcp", "add", name, "--", "sh", "-c", script]).code(0);
+        let out = place.run(["mcp", "test", name, "--mode", "ask"]).code(1);
+        assert!(out.stderr.contains(words), "{out:#?}");
+    }
+    let with_host = ["mcp", "add", "online", "--host", "example.org", "--", "sh", "-c"];
+    let script = "echo uv $UV_OFFLINE npm $npm_config_prefer_offline >&2; exit 1";
+    place.run(with_host.into_iter().chain([script])).code(0);
+    let out = place.run(["mcp", "test", "online", "--mode", "ask"]).code(1);
+    assert!(out.stderr.contains("its log ends: uv npm\n"), "{out:#?}");
     place.run(["mcp", "add", "quiet", "--", "sh", "-c", "exit 3"]).code(0);
     let out = place.run(["mcp", "test", "quiet"]).code(1);
     assert_eq!(out.stderr, "error: the server `quiet` failed: it ended, or closed its output\n", "{out:#?}");

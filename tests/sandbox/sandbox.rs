@@ -464,7 +464,7 @@ fn a_supervisor_that_waits_starts_every_kind_of_command() {
         };
         let below = async {
             let ready = placet::process::ReadySupervisor::start(Path::new(placet())).unwrap();
-            given.run_below(Some(ready), &CancellationToken::new(), |_| {}).await
+            given.begin_foreground_below(Some(ready))?.run(&CancellationToken::new(), |_| {}).await
         };
         runtime.block_on(below).map(|done| (done.ending, done.output.text()))
     };

@@ -35,6 +35,10 @@ pub enum Access {
     Network {
         host: String,
     },
+    /// A port of a command that programs of this machine reach at 127.0.0.1.
+    Publish {
+        port: u16,
+    },
     /// A host from which placet itself gets a page: `docs.rs`, with a port if it is not the usual one.
     Fetch {
         host: String,
@@ -64,6 +68,7 @@ impl Access {
             Access::Write { .. } => "write",
             Access::Run { .. } => "run",
             Access::Network { .. } => "network",
+            Access::Publish { .. } => "publish",
             Access::Fetch { .. } => "fetch",
             Access::ServerTool { .. } => "mcp",
             Access::Approval => "approval",
@@ -76,6 +81,7 @@ impl Access {
             Access::Read { path, .. } | Access::Write { path, .. } => Some(path),
             Access::Run { .. }
             | Access::Network { .. }
+            | Access::Publish { .. }
             | Access::Fetch { .. }
             | Access::ServerTool { .. }
             | Access::Approval

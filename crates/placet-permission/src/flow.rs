@@ -44,6 +44,7 @@ impl Policy {
                     }
                 }
                 Access::Network { .. }
+                | Access::Publish { .. }
                 | Access::Fetch { .. }
                 | Access::ServerTool { .. }
                 | Access::Approval

@@ -23,6 +23,8 @@ pub enum Grant {
     Fetch(String),
     /// Connections of commands to these entries of the list of hosts.
     Network(Vec<String>),
+    /// These ports of commands, at 127.0.0.1 of this machine.
+    Publish(Vec<u16>),
     /// One tool of one server, with any arguments.
     ServerTool { server: String, tool: String },
 }
@@ -70,6 +72,7 @@ impl Grant {
             (Grant::ReadBelow(dir), Access::Read { path, .. }) => path.starts_with(dir),
             (Grant::Fetch(granted), Access::Fetch { host }) => granted == host,
             (Grant::Network(granted), Access::Network { host }) => granted.contains(host),
+            (Grant::Publish(granted), Access::Publish { port }) => granted.contains(port),
             (
                 Grant::ServerTool { server, tool },
                 Access::ServerTool { server: wanted, tool: called, changed: false, .. },
@@ -78,12 +81,16 @@ impl Grant {
         }
     }
 
-    /// One grant that covers what both cover; only two grants of hosts can be one.
+    /// One grant that covers what both cover; only two grants of hosts, or of ports, can be one.
     pub(super) fn joined(self, other: Grant) -> Option<Grant> {
         match (self, other) {
             (Grant::Network(mut hosts), Grant::Network(more)) => {
                 hosts.extend(more);
                 Some(Grant::Network(hosts))
+            }
+            (Grant::Publish(mut ports), Grant::Publish(more)) => {
+                ports.extend(more);
+                Some(Grant::Publish(ports))
             }
             _ => None,
         }
@@ -101,6 +108,10 @@ impl Grant {
             Grant::ReadBelow(dir) => format!("reading {}", dir.display()),
             Grant::Fetch(host) => format!("pages from {host}"),
             Grant::Network(hosts) => format!("commands connecting to {}", hosts.join(" and ")),
+            Grant::Publish(ports) => {
+                let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+                format!("commands publishing port {}", ports.join(" and "))
+            }
             Grant::ServerTool { server, tool } => format!("mcp({server}.{tool}), with any arguments"),
         }
     }

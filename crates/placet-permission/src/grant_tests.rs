@@ -32,6 +32,20 @@ fn an_always_for_hosts_covers_exactly_these_hosts_until_the_session_ends() {
         assert!(matches!(decide(&policy, vec![confined(), network(host)]), Decision::Ask(_)), "{host}");
     }
     assert_eq!(answer(&policy, "fetch_url", Access::Fetch { host: "npm.example".into() }), "ask");
+    // Ports are granted in the same way, and no answer covers a port and a host.
+    let publish = |port: u16| Access::Publish { port };
+    let Decision::Ask(question) = decide(&policy, vec![confined(), publish(8123), publish(80)]) else {
+        panic!("asks")
+    };
+    let always = question.always.unwrap();
+    assert_eq!(always.describe(), "commands publishing port 8123 and 80");
+    policy.remember(always);
+    assert!(matches!(decide(&policy, vec![confined(), publish(80)]), Decision::Allow(_)));
+    assert!(matches!(decide(&policy, vec![confined(), publish(81)]), Decision::Ask(_)));
+    let Decision::Ask(question) = decide(&policy, vec![publish(81), network("a.example")]) else {
+        panic!("asks")
+    };
+    assert_eq!(question.always, None);
     // A command that would ask for itself, too, has no answer that covers both.
     let Decision::Ask(question) = decide(&policy, vec![run("make"), network("a.example")]) else {
         panic!("asks")

@@ -440,6 +440,11 @@ pub fn network_reason(host: &str) -> String {
     format!("the command wants to connect to `{host}`")
 }
 
+/// Why placet asks about a command whose port is published.
+fn publish_reason(port: u16) -> String {
+    format!("programs of this machine, such as your browser, would reach port {port} of the command")
+}
+
 /// A write of a file that a program on this machine runs or reads later.
 fn is_protected_write(reach: &Access, protected: &ProtectedPaths) -> bool {
     match reach {
@@ -462,6 +467,13 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             reason: network_reason(host),
             always: Some(Grant::Network(vec![host.clone()])),
             flag: Some(format!("--allow 'network({host})'")),
+        },
+        // Without a sandbox the ports of a command are those of the machine.
+        Access::Publish { .. } if mode == Mode::Unrestricted => allow,
+        Access::Publish { port } => AccessVerdict::Ask {
+            reason: publish_reason(*port),
+            always: Some(Grant::Publish(vec![*port])),
+            flag: Some(format!("--allow 'publish({port})'")),
         },
         Access::Fetch { .. } if mode == Mode::Unrestricted => allow,
         Access::Fetch { host } => AccessVerdict::Ask {

@@ -69,11 +69,12 @@ fn rules_match_characters_and_caution_both_forms_of_a_letter() {
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
     let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };
-    let table: [(&str, Access, [&str; 5]); 13] = [
+    let table: [(&str, Access, [&str; 5]); 14] = [
         ("run_command", confined("cargo test"), ["deny", "allow", "allow", "allow", "allow"]),
         // In the view its effects are applied only after a person has seen them; without a view it asks first.
         ("run_command", confined("git reset --hard"), ["deny", "allow", "allow", "allow", "ask"]),
         ("run_command", Access::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
+        ("run_command", Access::Publish { port: 8123 }, ["deny", "ask", "ask", "ask", "allow"]),
         ("edit_file", write("/w/.envrc"), ["deny", "deny", "allow", "ask", "ask"]),
         ("read_file", read("/w/a"), ["deny", "allow", "allow", "allow", "allow"]),
         ("read_file", read("/etc/hosts"), ["deny", "ask", "ask", "ask", "allow"]),
@@ -187,6 +188,7 @@ fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
             "run(cargo *)",
         ),
         ("run_command", Access::Network { host: "a.example.com:443".into() }, "network(*.EXAMPLE.com)"),
+        ("run_command", Access::Publish { port: 8123 }, "publish(81*)"),
     ];
     let layers =
         ["default", "user file /u, line 1", "project file /p, line 2", "environment X", "flag --deny"];
@@ -231,7 +233,8 @@ fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
 #[test]
 fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
     let confined = Access::Run { command: "make".into(), cwd: "/w".into(), confined: true };
-    let table: [(&str, Access, &str, RuleVerdict, [&str; 5]); 12] = [
+    let publish = || Access::Publish { port: 8123 };
+    let table: [(&str, Access, &str, RuleVerdict, [&str; 5]); 15] = [
         ("read_file", read("/w/a"), "read(a)", RuleVerdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
         (
             "read_file",
@@ -292,6 +295,21 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
             RuleVerdict::Allow,
             ["deny", "deny", "ask", "ask", "allow"],
         ),
+        (
+            "run_command",
+            publish(),
+            "publish(8123)",
+            RuleVerdict::Allow,
+            ["deny", "allow", "allow", "allow", "allow"],
+        ),
+        (
+            "run_command",
+            publish(),
+            "publish(812)",
+            RuleVerdict::Allow,
+            ["deny", "ask", "ask", "ask", "allow"],
+        ),
+        ("run_command", publish(), "run(*)", RuleVerdict::Allow, ["deny", "ask", "ask", "ask", "allow"]),
     ];
     let own = || Access::Network { host: "localhost:5432".into() };
     for (rule, expected) in [

@@ -1,9 +1,9 @@
 //! Rules that people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`,
 //! `mcp(github.get_*)`.
 //!
-//! The head is a tool's name, a kind of access (`read`, `write`, `run`, `network`, `mcp`) or `*`. The pattern in brackets
-//! is a glob: over the path (relative patterns start at each root), over the words of each command of a line, over the
-//! host, or over a server and its tool.
+//! The head is a tool's name, a kind of access (`read`, `write`, `run`, `network`, `publish`, `mcp`) or `*`. The
+//! pattern in brackets is a glob: over the path (relative patterns start at each root), over the words of each command of
+//! a line, over the host, over the port, or over a server and its tool.
 
 use super::Access;
 use super::command;
@@ -61,13 +61,13 @@ impl RuleError {
     }
 }
 
-const KINDS: [&str; 7] = ["read", "write", "run", "network", "fetch", "mcp", "*"];
+const KINDS: [&str; 8] = ["read", "write", "run", "network", "publish", "fetch", "mcp", "*"];
 /// The kinds whose patterns are host names.
 const HOSTS: [&str; 3] = ["network", "fetch", "fetch_url"];
 
 impl Rule {
     /// Parses a rule; `tools` are the names with which it may start, in addition to `read`, `write`, `run`, `network`,
-    /// `fetch`, `mcp` and `*`.
+    /// `publish`, `fetch`, `mcp` and `*`.
     pub fn parse(
         text: &str,
         verdict: RuleVerdict,
@@ -104,7 +104,7 @@ impl Rule {
     /// The same with prefixes of paths that mean directories elsewhere: a rule about `/memories/**` applies to the
     /// files that tools find there.
     pub fn mounted(self, mounts: &[(String, PathBuf)]) -> Result<Rule, RuleError> {
-        let is_path = |head: &str| head != "mcp" && !HOSTS.contains(&head);
+        let is_path = |head: &str| !["mcp", "publish"].contains(&head) && !HOSTS.contains(&head);
         let Some(mut pattern) = self.pattern.clone().filter(|_| is_path(&self.head)) else {
             return Ok(self);
         };
@@ -138,7 +138,7 @@ impl Rule {
         let is_caution = self.verdict != RuleVerdict::Allow;
         match self.head.as_str() {
             head if HOSTS.contains(&head) => pattern.matches_host(example),
-            "mcp" => pattern.matches_name(example),
+            "mcp" | "publish" => pattern.matches_name(example),
             "run" | "run_command" => self.matches_line(example, root),
             "*" => {
                 self.matches_line(example, root)
@@ -180,6 +180,7 @@ impl Rule {
             }
             Access::Run { command, cwd, .. } => self.matches_line(command, cwd),
             Access::Network { host } | Access::Fetch { host } => pattern.matches_host(host),
+            Access::Publish { port } => pattern.matches_name(&port.to_string()),
             Access::ServerTool { server, tool, .. } => pattern.matches_name(&format!("{server}.{tool}")),
             Access::Session | Access::Approval => false,
         }

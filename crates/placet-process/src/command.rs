@@ -14,7 +14,6 @@ use std::process::Stdio;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::UnixStream;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// A command line for `sh -c`.
@@ -105,24 +104,7 @@ impl ShellCommand {
         cancel: &CancellationToken,
         on_output: impl FnMut(&[u8]) + Send,
     ) -> Result<FinishedCommand, ProcessError> {
-        self.run_below(None, cancel, on_output).await
-    }
-
-    /// As [`ShellCommand::run`], below a supervisor that is ready, if there is one.
-    pub async fn run_below(
-        self,
-        ready: Option<ReadySupervisor>,
-        cancel: &CancellationToken,
-        mut on_output: impl FnMut(&[u8]) + Send,
-    ) -> Result<FinishedCommand, ProcessError> {
-        let mut running = self.begin_foreground_below(ready)?;
-        // Nobody has the other end: the command stays in the foreground.
-        let never = Notify::new();
-        loop {
-            if let Some(ending) = running.ended(cancel, &never, &mut on_output).await? {
-                return Ok(running.finish(ending));
-            }
-        }
+        self.begin_foreground_below(None)?.run(cancel, on_output).await
     }
 
     /// A supervisor whose command writes to `output`, or to the file `log`.

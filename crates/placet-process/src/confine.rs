@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
 use thiserror::Error;
 
 /// The request to a sandbox.
@@ -79,4 +80,6 @@ pub struct SandboxStart {
     /// Does what can be done before the command is known; `None` if nothing can. Called in the supervisor while it has one
     /// thread.
     pub prepare: fn() -> Option<PreparedConfine>,
+    /// Is a process that publishes a port of a command; the words are those after [`PUBLISH`](super::PUBLISH).
+    pub publish: fn(&[OsString]) -> ExitCode,
 }

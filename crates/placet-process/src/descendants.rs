@@ -131,6 +131,13 @@ pub fn programs_of(_: ChildPid) -> Vec<String> {
     Vec::new()
 }
 
+/// The processes below `supervisor`.
+#[cfg(target_os = "linux")]
+pub(super) fn processes_below(supervisor: ChildPid) -> Vec<ChildPid> {
+    let Ok(root) = i32::try_from(supervisor.number()) else { return Vec::new() };
+    below(root).into_iter().map(|(pid, _)| pid).collect()
+}
+
 /// The processes below `root`, each with its parent. The cost grows with them and not with all processes of the machine.
 #[cfg(target_os = "linux")]
 fn below(root: i32) -> Vec<(ChildPid, i32)> {

@@ -7,8 +7,8 @@ use super::protocol::{DRAIN, GRACE};
 use super::ready::OrderedSupervisor;
 use super::supervisor_child::SupervisorChild;
 use super::{
-    BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ReadySupervisor,
-    ShellCommand,
+    BackgroundSupervisor, ChildPid, CommandExit, FinishedCommand, OutputCapture, ProcessError,
+    ReadySupervisor, ShellCommand,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -95,10 +95,29 @@ impl ForegroundCommand {
         Ok(Some(stopped.unwrap_or(ending)))
     }
 
+    /// Waits for the end of the command, to its timeout, or until `cancel`; nobody can send it to the background.
+    pub async fn run(
+        mut self,
+        cancel: &CancellationToken,
+        mut on_output: impl FnMut(&[u8]) + Send,
+    ) -> Result<FinishedCommand, ProcessError> {
+        let never = Notify::new();
+        loop {
+            if let Some(ending) = self.ended(cancel, &never, &mut on_output).await? {
+                return Ok(self.finish(ending));
+            }
+        }
+    }
+
     /// The result of a command that has ended.
     pub fn finish(self, ending: CommandExit) -> FinishedCommand {
         let ForegroundCommand { output, sandbox_report, started, .. } = self;
         FinishedCommand { ending, output, elapsed: started.elapsed(), sandbox_report }
+    }
+
+    /// The supervisor. `None` if it has ended.
+    pub fn pid(&self) -> Option<ChildPid> {
+        self.child.pid()
     }
 
     /// When the command was started.

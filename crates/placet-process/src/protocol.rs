@@ -9,6 +9,9 @@ pub const RUN: &str = "__run";
 /// The only argument of a supervisor whose order comes over the line.
 pub(super) const WAIT: &str = "--wait";
 
+/// The first argument after [`RUN`] of a process that publishes a port of a command, and is no supervisor.
+pub const PUBLISH: &str = "--publish";
+
 /// The description of the sandbox follows as an argument, and not in a file.
 pub(super) const DESCRIBED: &str = "--described";
 

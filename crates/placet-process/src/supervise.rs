@@ -13,7 +13,9 @@ use super::job_reports::{JobReport, JobReports};
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
 use super::pass_descriptors;
-use super::protocol::{CONTINUE, DESCRIBED, DRAIN, ENDING, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
+use super::protocol::{
+    CONTINUE, DESCRIBED, DRAIN, ENDING, PIPED, PUBLISH, STAY, TERMINAL, TERMINAL_PASSED, WAIT,
+};
 use super::resource_check::check_room;
 use super::start_failure::StartFailure;
 use super::supervisor_order::{SupervisorOrder, VariableChanges};
@@ -104,6 +106,7 @@ impl From<SupervisorError> for StartFailure {
 /// need one. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, sandbox: &SandboxStart) -> ExitCode {
     let given = match args.as_slice() {
+        [first, words @ ..] if first == PUBLISH => return (sandbox.publish)(words),
         [only] if only == WAIT => None,
         _ => match SupervisorArgs::parse(args) {
             Some(given) => Some(given),

@@ -127,10 +127,14 @@ impl TerminalSupervisor {
         TerminalSupervisor { child, line, unread: Vec::new(), errors, sandbox_report: None, _passed }
     }
 
+    /// The supervisor. `None` if it has ended.
+    pub fn pid(&self) -> Option<ChildPid> {
+        self.child.as_ref().and_then(|child| ChildPid::of(child).ok())
+    }
+
     /// The names of the command's processes, as the system shows them: they may contain any character.
     pub fn programs(&self) -> Vec<String> {
-        let pid = self.child.as_ref().and_then(|child| ChildPid::of(child).ok());
-        pid.map(programs_below).unwrap_or_default()
+        self.pid().map(programs_below).unwrap_or_default()
     }
 
     /// The pipe with the command's standard error, once.

@@ -10,8 +10,9 @@ use std::ffi::{OsStr, OsString};
 const PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY"];
 
 /// What makes package managers fail at once where no host is allowed: each of them would try again for up to 75 seconds.
-/// A value that the person set stays.
-const NO_RETRIES: [(&str, &str); 6] = [
+/// npm, npx and pnpm take what they have in their cache without asking for a newer one. A value that the person set stays.
+const NO_RETRIES: [(&str, &str); 7] = [
+    ("npm_config_prefer_offline", "true"),
     ("npm_config_fetch_retries", "0"),
     ("PIP_RETRIES", "0"),
     ("UV_HTTP_RETRIES", "0"),

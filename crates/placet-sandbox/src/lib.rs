@@ -16,6 +16,7 @@ mod probe;
 #[cfg(target_os = "linux")]
 mod probe_record;
 mod probe_result;
+mod publish;
 #[cfg(target_os = "macos")]
 mod seatbelt;
 mod spec;
@@ -38,10 +39,12 @@ pub use other_platforms::mounted_below;
 #[cfg(target_os = "linux")]
 use linux::{confine, prepare};
 #[cfg(not(target_os = "linux"))]
-use other_platforms::{confine, prepare};
+use other_platforms::{confine, prepare, publish};
+#[cfg(target_os = "linux")]
+use publish::publish;
 
 /// For [`process::supervise`](placet_process::supervise).
-pub const START: placet_process::SandboxStart = placet_process::SandboxStart { confine, prepare };
+pub const START: placet_process::SandboxStart = placet_process::SandboxStart { confine, prepare, publish };
 
 pub use environment::withheld_secrets;
 pub use network::{
@@ -50,6 +53,7 @@ pub use network::{
 };
 pub use probe::{probe, probe_again, recorded_probe};
 pub use probe_result::SandboxProbe;
+pub use publish::{BoundPort, PortMapping, PortMappingError, PublishError, PublishedPort};
 pub use spec::{
     FileCopy, NameService, OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec,
     SandboxSpecError,

@@ -3,8 +3,10 @@
 use super::SandboxSpec;
 use super::spec::SandboxBackend;
 use placet_process::{ConfineError, ConfineRequest, ConfinedProcess, PreparedConfine};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Starts a command under Seatbelt, or fails: a command that needs a sandbox never runs without one.
 pub(super) fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
@@ -21,6 +23,11 @@ pub(super) fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineE
 /// Nothing can be done here before the command is known.
 pub(super) fn prepare() -> Option<PreparedConfine> {
     None
+}
+
+/// No command has a network of its own here.
+pub(super) fn publish(_: &[OsString]) -> ExitCode {
+    ExitCode::FAILURE
 }
 
 /// There are no overlays here, so no mount is in their way.

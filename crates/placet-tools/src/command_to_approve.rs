@@ -14,6 +14,8 @@ pub struct CommandToApprove {
     /// Present if it is not the usual limit.
     pub limit: Option<Duration>,
     pub hosts: Vec<String>,
+    /// Ports of the command that programs of this machine reach.
+    pub published: Vec<u16>,
     pub line: String,
     pub stdin: Vec<u8>,
 }
@@ -43,6 +45,10 @@ impl CommandToApprove {
         how.extend(self.limit.map(|limit| format!("for at most {} s", limit.as_secs_f64())));
         if !hosts.is_empty() {
             how.push(format!("with the network, to {}", hosts.join(" and ")));
+        }
+        let ports: Vec<String> = self.published.iter().map(u16::to_string).collect();
+        if !ports.is_empty() {
+            how.push(format!("with its port {} at 127.0.0.1", ports.join(" and ")));
         }
         let command = |how: &[String]| match how {
             [] => format!("$ {}", self.line),

@@ -239,6 +239,7 @@ impl ToolRegistry {
             let mut spec = tool.spec();
             if let Some(parameters) = spec.schema.get_mut("properties").and_then(Value::as_object_mut) {
                 parameters.shift_remove("background");
+                parameters.shift_remove("publish");
             }
             spec
         };

@@ -7,6 +7,7 @@ use crate::audit::{AuditError, AuditKind};
 use crate::cli::command_line::options::Options;
 use crate::cli::command_line::session_selector::{SessionSelector, session_of};
 use crate::cli::report::{self, CliError, UNDO, print, print_foreign, print_list, print_own, warn};
+use crate::cli::run::{LiveChanges, live_changes};
 use crate::cli::startup::start;
 use crate::repl::retract_undone;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
@@ -218,25 +219,55 @@ pub(in crate::cli) fn show(
     options: &Options,
 ) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(SelectedView { name, view, workspace }) = chosen(&app, which)? else {
-        if json {
-            print("[]\n")?;
-        } else {
-            warn("nothing is pending");
+    let live = live_changes(&app, which);
+    let selected = match chosen(&app, which) {
+        Err(error) if !live.is_empty() => {
+            warn(&visible::guard(&format!("note: {}", error.message)));
+            None
         }
-        return Ok(report::DONE);
+        selected => selected?,
     };
-    let shown = listed(&view)?;
-    if as_patch {
+    let shown = selected.as_ref().map(|selected| listed(&selected.view)).transpose()?;
+    if json {
+        let pending = shown.iter().flat_map(values);
+        let all: Vec<_> = pending.chain(live.iter().flat_map(LiveChanges::values)).collect();
+        print_foreign(&(serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"))?;
+        return Ok(report::DONE);
+    }
+    if let Some((SelectedView { name, view, workspace }, shown)) = selected.as_ref().zip(shown.as_ref()) {
         let rows = || shown.rows(|p| workspace.shortened(p));
         let again = format!("placet changes --patch --session {name}");
-        print_patch(shown.set(), rows, (&view, &workspace), &again)?;
-    } else if json {
-        print_foreign(&(as_json(&shown) + "\n"))?;
-    } else {
-        print_list(&(shown.lines(|p| workspace.shortened(p)).join("\n") + "\n"))?;
+        match as_patch {
+            true => print_patch(shown.set(), rows, (view, workspace), &again)?,
+            false => print_list(&(shown.lines(|p| workspace.shortened(p)).join("\n") + "\n"))?,
+        }
+    } else if live.is_empty() {
+        warn("nothing is pending");
+    }
+    for run in &live {
+        match as_patch {
+            true => print_live_patch(&app, run)?,
+            false => print_list(&(run.lines().join("\n") + "\n"))?,
+        }
     }
     Ok(report::DONE)
+}
+
+/// A patch says nothing about itself: what it is goes to standard error.
+fn print_live_patch(app: &App, run: &LiveChanges) -> Result<(), CliError> {
+    warn(&format!("note: {}", run.heading()));
+    let (bytes, left_out) = run.patch(|path| app.workspace.shortened(path));
+    left_out.iter().for_each(|line| warn(&format!("not in the patch: {line}")));
+    print_bytes(&bytes)
+}
+
+/// A person looks at a patch at a terminal: nothing in it may act, and nothing may hide. A pipe gets the bytes.
+fn print_bytes(patch: &[u8]) -> Result<(), CliError> {
+    if !io::stdout().is_terminal() {
+        let mut out = io::stdout().lock();
+        return report::written(out.write_all(patch).and_then(|()| out.flush()));
+    }
+    print(&verbatim::diff(patch, &Theme::plain()).iter().map(|line| format!("{line}\n")).collect::<String>())
 }
 
 /// What is pending, to be listed: nothing changes.
@@ -247,10 +278,6 @@ fn listed(view: &View) -> Result<ShownChanges, CliError> {
 /// The pending changes cannot be read.
 pub(in crate::cli) fn unread(error: &io::Error) -> CliError {
     CliError::new(format!("cannot read the pending changes: {error}"))
-}
-
-fn as_json(shown: &ShownChanges) -> String {
-    serde_json::to_string_pretty(&values(shown)).unwrap_or_default()
 }
 
 /// One object for each path.
@@ -331,13 +358,11 @@ pub(in crate::cli) fn print_patch(
     // The patch of a project that is gone has the paths of that project.
     let gone = view.roots().first().filter(|dir| !dir.exists());
     let bytes = patch(&part, view.objects(), gone.map_or(workspace.cwd(), PathBuf::as_path));
+    print_bytes(&bytes)?;
     if !io::stdout().is_terminal() {
-        let mut out = io::stdout().lock();
-        return report::written(out.write_all(&bytes).and_then(|()| out.flush()));
+        return Ok(());
     }
-    // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
-    let lines = verbatim::diff(&bytes, &Theme::plain());
-    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut text = String::new();
     for commit in listed {
         let Some(patch) = &commit.commit else { continue };
         text.push_str(&format!("\n{}\n", commit.text.trim_start()));

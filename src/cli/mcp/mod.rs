@@ -110,9 +110,6 @@ fn place(definition: &ServerDefinition) -> String {
     }
 }
 
-/// How many lines of the log of a server that failed are shown.
-const LOG_LINES: usize = 10;
-
 fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     known(&app, name)?;
@@ -129,11 +126,6 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     };
     let tools = start::runtime()?.block_on(reading).map_err(|error| {
         // The hint of the error is for a model.
-        let last = env.servers.log_end(name, LOG_LINES);
-        if last.len() > 1 {
-            let lines: Vec<String> = last.iter().map(|line| format!("  {line}")).collect();
-            warn(&format!("the end of its standard error:\n{}", lines.join("\n")));
-        }
         let log = env.servers.log_line(name).map(|line| format!("its log: {line}"));
         let failure = CliError::new(error.message);
         match env.servers.login_hint(name).or(log) {
@@ -210,12 +202,8 @@ fn add(name: &str, server: &NewServer) -> Result<u8, CliError> {
     settings_file::replace(&path, &text)?;
     print(&format!("added to {}:\n{}", visible::path(&path), visible::block(&added)))?;
     let program = server.command.first().map(String::as_str).unwrap_or_default();
-    let is_confined = !server.outside && server.hosts.is_empty();
-    if let Some(install) = installer_of(program).filter(|_| is_confined) {
-        warn(&format!(
-            "note: `{program}` gets the server from the network, which it does not have in the view: install the server \
-             with `{install}`, and add the program that this installs"
-        ));
+    if let Some(note) = note_on(program, server) {
+        warn(&format!("note: {note}"));
     }
     warn(&match server.url {
         Some(_) => format!(
@@ -227,13 +215,26 @@ fn add(name: &str, server: &NewServer) -> Result<u8, CliError> {
     Ok(report::DONE)
 }
 
-/// For a program that downloads what it starts: how to install that once.
-fn installer_of(program: &str) -> Option<&'static str> {
-    match std::path::Path::new(program).file_name()?.to_str()? {
-        "npx" | "bunx" | "pnpx" => Some("npm install --global PACKAGE"),
-        "uvx" => Some("uv tool install PACKAGE"),
-        _ => None,
-    }
+/// What the view means for a program that people start servers with; `None` for all others, and outside of the view.
+fn note_on(program: &str, server: &NewServer) -> Option<String> {
+    let name = std::path::Path::new(program).file_name()?.to_str().filter(|_| !server.outside)?;
+    let hosts = match name {
+        "npx" | "bunx" | "pnpx" => "--host registry.npmjs.org",
+        "uvx" | "pipx" => "--host pypi.org --host files.pythonhosted.org",
+        "docker" | "podman" | "nerdctl" => {
+            return Some(format!(
+                "`{name}` cannot start containers in the view: the socket of its engine gives all rights of the \
+                 machine; `--outside` runs it without the view"
+            ));
+        }
+        _ => return None,
+    };
+    server.hosts.is_empty().then(|| {
+        format!(
+            "`{name}` has no network in the view: start the server once yourself, so that it is in the cache, or add it \
+             with `{hosts}`"
+        )
+    })
 }
 
 /// The table of servers in the person's settings.

@@ -1,5 +1,6 @@
 //! The options of `placet run`.
 
+use crate::sandbox::PortMapping;
 use clap::Args;
 
 /// `placet run [OPTIONS] (PRESET [ARGS...] | -- COMMAND...)`; `placet sandbox run` takes the same.
@@ -21,6 +22,9 @@ pub struct RunArgs {
     /// Allow a host: crates.io, *.npmjs.org:443
     #[arg(long, value_name = "HOST")]
     pub network: Vec<String>,
+    /// Open a port of the program at 127.0.0.1: 8123, or 8124:80
+    #[arg(long, value_name = "PORT")]
+    pub publish: Vec<PortMapping>,
     /// Do not continue with pending changes of an earlier run
     #[arg(long)]
     pub fresh: bool,
@@ -31,7 +35,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub dry_run: bool,
     /// List the presets
-    #[arg(long, conflicts_with_all = ["apply", "discard", "dry_run", "fresh", "network", "words"])]
+    #[arg(long, conflicts_with_all = ["apply", "discard", "dry_run", "fresh", "network", "publish", "words"])]
     pub list: bool,
     /// A preset, such as claude or codex, and arguments of its program; after `--`, a command and its arguments
     #[arg(value_name = "PRESET", trailing_var_arg = true, allow_hyphen_values = true)]

@@ -15,6 +15,7 @@ use crate::cli::terminal_run::{
     self, ContinuedTerminal, EndStep, QuestionTerminal, TerminalOutcome, TerminalProgram,
 };
 use crate::process::{CommandExit, ReadySupervisor};
+use crate::sandbox::{BoundPort, PortMapping};
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
 use crate::tools::{
@@ -57,6 +58,7 @@ pub(super) fn execute(
     (name, options): (&str, &Options),
     (runtime, ready, continued): (&Runtime, Option<ReadySupervisor>, Option<ContinuedTerminal>),
 ) -> Result<EndedRun, CliError> {
+    let ports = bound_ports(plan)?;
     let env = app.program_env(name, &plan.access);
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
     let own_home = plan.own_home(app);
@@ -111,13 +113,14 @@ pub(super) fn execute(
                 name: plan.name(),
                 line: &plan.line,
                 hosts: &plan.hosts,
+                ports,
                 label: &label,
                 on_view: &mut on_view,
             };
             let start = (program, ready, continued);
             terminal_run::run(app, &env, start, &CancellationToken::new(), runtime)
         }
-        false => run_piped(&env, plan, &label, (options, runtime, ready), &mut on_view),
+        false => run_piped(&env, (plan, ports), &label, (options, runtime, ready), &mut on_view),
     };
     drop(entry);
     let watched = watch.map(CredentialWatch::end).or(watched).unwrap_or_default();
@@ -142,6 +145,17 @@ pub(super) fn execute(
     Ok(EndedRun { env, name, label, code, home, state, withheld, network, cut_off, terminal })
 }
 
+/// Takes the ports of this machine, before anything runs.
+fn bound_ports(plan: &ProgramPlan) -> Result<Vec<BoundPort>, CliError> {
+    let bind = |port: &PortMapping| {
+        BoundPort::bind(*port).map_err(|e| {
+            CliError::new(e)
+                .hint(format!("`--publish OTHER:{}` takes another port of this machine", port.inside))
+        })
+    };
+    plan.published.iter().map(bind).collect()
+}
+
 /// Whether the program gets a terminal of its own.
 pub(super) fn is_in_terminal(options: &Options) -> bool {
     options.output_format == OutputFormat::Text && terminal_run::has_terminal()
@@ -160,7 +174,7 @@ fn take_over(env: &ToolContext, view: &View, home: Option<&Path>) -> Result<(), 
 /// One line at the start, for a person: the view, the network, and what is pending already.
 fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Result<(), CliError> {
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    if !io::stderr().is_terminal() && set.is_empty() {
+    if !io::stderr().is_terminal() && set.is_empty() && plan.published.is_empty() {
         return Ok(());
     }
     let dir = working_directory(options)?;
@@ -173,6 +187,9 @@ fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Re
         [one, more @ ..] => format!("network: {} and {} more", visible::name(one), more.len()),
     };
     let mut line = format!("{} runs in a view of {dir}; {network}", visible::name(plan.name()));
+    for port in &plan.published {
+        line.push_str(&format!("; its port {} is at {}", port.inside, port.url()));
+    }
     if io::stderr().is_terminal() && plan.preset.is_none() && plan.own_home(app).is_some() {
         line.push_str("; changes in your home directory are not applied");
     }
@@ -186,7 +203,7 @@ fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Re
 /// Runs it without a terminal: its output is a pipe, and so is its input.
 fn run_piped(
     env: &ToolContext,
-    plan: &ProgramPlan,
+    (plan, ports): (&ProgramPlan, Vec<BoundPort>),
     label: &TransactionLabel,
     (options, runtime, ready): (&Options, &Runtime, Option<ReadySupervisor>),
     on_view: &mut (dyn FnMut(ProgramView<'_>) + Send),
@@ -202,7 +219,8 @@ fn run_piped(
     let mut output = PassedOutput::new(options.output_format);
     let (stdin, feed) =
         StdinForwarder::start().map_err(|e| CliError::new(format!("cannot pass standard input on: {e}")))?;
-    let program = ProgramCommand { line: &plan.line, label, hosts: &plan.hosts, stdin, ready, on_view };
+    let program =
+        ProgramCommand { line: &plan.line, label, hosts: &plan.hosts, ports, stdin, ready, on_view };
     let ran = runtime.block_on(run_confined(env, program, &stop, |bytes| output.pass(bytes)));
     // Before any question: keys that are typed from here on are not input of the program.
     drop(feed);

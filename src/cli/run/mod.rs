@@ -6,6 +6,7 @@ mod execute;
 mod file_keys;
 mod gateways;
 mod home_left;
+mod live_changes;
 mod outcome;
 mod plan;
 mod preset;
@@ -20,6 +21,7 @@ mod state;
 
 pub(super) use args::RunArgs;
 pub(super) use early::start as start_early;
+pub(super) use live_changes::{LiveChanges, live_changes};
 pub(super) use registry::{list as list_running, stop as stop_running};
 pub(super) use running_page::page as show_running;
 

@@ -5,6 +5,7 @@ use super::preset::RunPreset;
 use super::program;
 use crate::app::{App, ProgramAccess};
 use crate::cli::report::CliError;
+use crate::sandbox::PortMapping;
 use crate::text::shell_word;
 use crate::workspace::ProgramRun;
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ pub(super) struct ProgramPlan {
     /// The same for the journal, without the variables that the preset sets.
     pub(super) title: String,
     pub(super) hosts: Vec<String>,
+    pub(super) published: Vec<PortMapping>,
     pub(super) access: ProgramAccess,
     /// The person's arguments for the program of the preset.
     pub(super) words: Vec<String>,
@@ -84,7 +86,9 @@ impl ProgramPlan {
         let program = ProgramRun { preset: Some(preset.name.clone()), ..ProgramRun::new(&argv) };
         let label = plain(&preset.name);
         let title = program.line();
-        Ok(ProgramPlan { preset: Some(preset), program, line, title, hosts, access, words, label, home })
+        let published = args.publish.clone();
+        let preset = Some(preset);
+        Ok(ProgramPlan { preset, program, line, title, hosts, published, access, words, label, home })
     }
 
     fn of_command(app: &App, args: &RunArgs, words: &[String], home: Option<PathBuf>) -> ProgramPlan {
@@ -105,8 +109,8 @@ impl ProgramPlan {
         };
         let name = Path::new(&first).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (program, label) = (ProgramRun::new(&argv), plain(&name));
-        let (hosts, words) = (args.network.clone(), Vec::new());
-        ProgramPlan { preset: None, program, title, line, hosts, access, words, label, home }
+        let (hosts, published, words) = (args.network.clone(), args.publish.clone(), Vec::new());
+        ProgramPlan { preset: None, program, title, line, hosts, published, access, words, label, home }
     }
 
     /// The same for a start with other arguments of the person; those of the first start are kept for further ones.

@@ -31,8 +31,8 @@ pub(super) struct RunningProgram {
     pub(super) program: ProgramRun,
     /// Milliseconds since 1970.
     pub(super) since: u64,
-    workspace: String,
-    session: String,
+    pub(super) workspace: String,
+    pub(super) session: String,
     /// What the program writes to.
     pub(super) layers: Vec<RunningLayer>,
     /// Paths that the program does not see.
@@ -86,7 +86,7 @@ impl Drop for RunEntry {
 }
 
 /// The runs whose placet lives, the oldest first.
-fn running(state: &Path) -> Vec<RunningProgram> {
+pub(super) fn running(state: &Path) -> Vec<RunningProgram> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(state.join("runs")).into_iter().flatten().flatten() {
         let path = entry.path();

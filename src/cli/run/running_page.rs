@@ -80,7 +80,8 @@ impl RunningPageWorker<'_> {
         loop {
             match self.wishes.recv_timeout(pause) {
                 Ok(RunPageWish::Open(path)) => {
-                    let difference = self.facts().difference(&self.run.layers, path);
+                    let facts = PageFacts { workspace: &self.app.workspace, has_hosts: self.run.has_hosts };
+                    let difference = facts.difference(&self.run.layers, path);
                     if self.news.send(difference).is_err() {
                         return;
                     }
@@ -98,23 +99,25 @@ impl RunningPageWorker<'_> {
                 self.is_over.store(true, Ordering::SeqCst);
                 return;
             }
-            let facts = self.look(&mut counts, &mut network);
+            let facts = look(self.app, self.run, &mut counts, &mut network);
             if self.news.send(RunPageNews::Facts(facts)).is_err() {
                 return;
             }
             pause = network.next_look();
         }
     }
+}
 
-    fn facts(&self) -> PageFacts<'_> {
-        PageFacts { workspace: &self.app.workspace, has_hosts: self.run.has_hosts }
-    }
-
-    fn look(&self, counts: &mut RunningCounts, network: &mut PageNetwork<'_>) -> RunPageFacts {
-        let run = self.run;
-        let programs = ChildPid::checked(run.pid).map(programs_of).unwrap_or_default();
-        let hidden = |path: &Path| run.hidden.iter().any(|hidden| path.starts_with(hidden));
-        let changes = RunningChanges::read(&run.layers, CHANGES, &hidden);
-        self.facts().found((programs, changes), (&run.layers, counts), network)
-    }
+/// What is known of a run now.
+pub(super) fn look(
+    app: &App,
+    run: &RunningProgram,
+    counts: &mut RunningCounts,
+    network: &mut PageNetwork<'_>,
+) -> RunPageFacts {
+    let programs = ChildPid::checked(run.pid).map(programs_of).unwrap_or_default();
+    let hidden = |path: &Path| run.hidden.iter().any(|hidden| path.starts_with(hidden));
+    let changes = RunningChanges::read(&run.layers, CHANGES, &hidden);
+    let facts = PageFacts { workspace: &app.workspace, has_hosts: run.has_hosts };
+    facts.found((programs, changes), (&run.layers, counts), network)
 }

@@ -7,7 +7,7 @@ use super::program;
 use crate::app::App;
 use crate::cli::command_line::options::OutputFormat;
 use crate::cli::report::{self, CliError, print, print_list};
-use crate::sandbox::withheld_secrets;
+use crate::sandbox::{PortMapping, withheld_secrets};
 use crate::text::{visible, width};
 use serde_json::json;
 use std::path::Path;
@@ -53,6 +53,7 @@ pub(super) fn dry_run(
             "command": plan.line,
             "workspace": roots,
             "hosts": hosts,
+            "publish": plan.published.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "environment": {"set": preset.environment, "passed": plan.keys_set(), "withheld": withheld},
             "readable": plan.access.readable,
             "keep": preset.keep,
@@ -66,7 +67,7 @@ pub(super) fn dry_run(
     }
     let below_home = |paths: &[String]| paths.iter().map(|path| format!("~/{path}")).collect::<Vec<_>>();
     let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let rows: Vec<(&str, Vec<String>)> = vec![
+    let mut rows: Vec<(&str, Vec<String>)> = vec![
         ("command", vec![plan.line.clone()]),
         ("workspace", roots),
         ("network", owned(&hosts)),
@@ -78,6 +79,10 @@ pub(super) fn dry_run(
         ("home", vec![home(app, plan).into()]),
         ("afterwards", vec![then(args).into()]),
     ];
+    if !plan.published.is_empty() {
+        let shown = |port: &PortMapping| format!("port {} at {}", port.inside, port.url());
+        rows.insert(3, ("published", plan.published.iter().map(shown).collect()));
+    }
     let mut out = String::new();
     for (name, lines) in rows {
         let none = vec![String::from("none")];

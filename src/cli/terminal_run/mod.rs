@@ -34,8 +34,8 @@ use super::startup::signals;
 use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
 use crate::process::{CommandExit, CommandInput, ReadySupervisor, TerminalErrors};
-use crate::sandbox::{TerminalModes, TerminalSpec};
-use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, with_end};
+use crate::sandbox::{BoundPort, TerminalModes, TerminalSpec};
+use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, publish_ports, with_end};
 use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
@@ -58,6 +58,8 @@ pub(super) struct TerminalProgram<'a> {
     pub(super) line: &'a str,
     /// The hosts that it may reach, in addition to those of the settings.
     pub(super) hosts: &'a [String],
+    /// Ports of this machine that lead to it.
+    pub(super) ports: Vec<BoundPort>,
     /// The label that the journal gives its changes, with the program.
     pub(super) label: &'a TransactionLabel,
     /// Called when the view is complete, before the program starts.
@@ -117,10 +119,13 @@ pub(super) fn run(
     let page = PageSetup::new(app, &run, (program.name, !program.hosts.is_empty()))?;
     (program.on_view)(run.program_view());
     let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
+    let published = publish_ports(program.ports, &env.commands.supervisor, supervisor.pid());
+    let published = published.map_err(from_tool)?;
     let mut relay_signals = RelaySignals::watch().map_err(failed)?;
     let mut terminal = ProgramTerminal::lend();
     let parts = (&page, page_key, guard.as_mut());
     let ending = relay::relay(supervisor, parts, &mut terminal, (&mut relay_signals, stop), runtime);
+    drop(published);
     // From here on a signal ends placet. One that came a moment before is not lost.
     let watch = signals::watch_for_now(runtime, signals::CurrentTurn::default());
     let is_late = relay_signals.is_ended() || relay_signals.is_hung_up();

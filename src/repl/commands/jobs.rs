@@ -2,6 +2,7 @@
 
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::is_interactive;
+use crate::sandbox::{BoundPort, PortMapping, PortMappingError};
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::{ansi, margin_mark, scrollback};
@@ -82,7 +83,7 @@ pub(in crate::repl) fn stop(context: &CommandContext<'_>) {
     }
 }
 
-/// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`.
+/// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`, `/jobs open N [PORT]`.
 pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
@@ -90,14 +91,16 @@ pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         ["kill" | "stop", "all"] => context.app.tools.jobs.running().iter().for_each(|job| end(context, job)),
         ["kill" | "stop", number] => end(context, find(context, number)?.as_ref()),
         ["keep", number] => keep(context, find(context, number)?.as_ref())?,
-        ["kill" | "stop" | "keep"] => return Err(CommandStop::with_hint("which job?", USAGE)),
+        ["open", number] => open(context, find(context, number)?.as_ref(), None)?,
+        ["open", number, port] => open(context, find(context, number)?.as_ref(), Some(port))?,
+        ["kill" | "stop" | "keep" | "open"] => return Err(CommandStop::with_hint("which job?", USAGE)),
         [number] => show(context, find(context, number)?.as_ref())?,
         _ => return Err(CommandStop::with_hint(format!("unknown argument `{rest}` of /jobs"), USAGE)),
     }
     Ok(CommandFollowUp::Nothing)
 }
 
-const USAGE: &str = "/jobs, /jobs N for the output, /jobs kill N, /jobs kill all, /jobs keep N";
+const USAGE: &str = "/jobs, /jobs N for the output, /jobs kill N, /jobs kill all, /jobs keep N, /jobs open N";
 
 fn find(context: &CommandContext<'_>, number: &str) -> Result<Arc<Job>, CommandStop> {
     let found = number.parse().ok().and_then(|number| context.app.tools.jobs.find(number));
@@ -151,5 +154,54 @@ fn keep(context: &CommandContext<'_>, job: &Job) -> Result<(), CommandStop> {
         job.number,
         job.log().display()
     ));
+    Ok(())
+}
+
+/// Publishes a port of a job, so that the person's browser reaches it. The person typed the command, and so nothing is
+/// asked.
+fn open(context: &CommandContext<'_>, job: &Job, port: Option<&str>) -> Result<(), CommandStop> {
+    let number = job.number;
+    if !job.is_running() {
+        return Err(CommandStop::error(format!("job {number} has ended")));
+    }
+    let published = job.published_ports();
+    let mapping = match (port, job.listening_ports().as_slice()) {
+        (Some(text), _) => text.parse().map_err(|e: PortMappingError| e.to_string())?,
+        (None, [only]) => PortMapping::same(*only),
+        (None, []) => {
+            let hint = format!(
+                "`/jobs {number}` shows its output; `/jobs open {number} PORT` publishes a port before"
+            );
+            return Err(CommandStop::with_hint(format!("job {number} listens on no port yet"), hint));
+        }
+        (None, ports) => {
+            let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+            let what = format!("job {number} listens on the ports {}", ports.join(", "));
+            return Err(CommandStop::with_hint(
+                what,
+                format!("`/jobs open {number} PORT` opens one of them"),
+            ));
+        }
+    };
+    let known = published
+        .iter()
+        .find(|known| known.inside == mapping.inside && (port.is_none() || **known == mapping));
+    let url = match known {
+        Some(known) => known.url(),
+        // Without the view its ports are those of the machine.
+        None if !job.is_walled() => PortMapping::same(mapping.inside).url(),
+        None => {
+            let bound = BoundPort::bind(mapping).map_err(|e| {
+                let hint = format!(
+                    "`/jobs open {number} OTHER:{}` takes another port of this machine",
+                    mapping.inside
+                );
+                CommandStop::with_hint(e.to_string(), hint)
+            })?;
+            job.publish(bound)?;
+            mapping.url()
+        }
+    };
+    context.output.note(&format!("port {} of job {number}, until it ends: {url}", mapping.inside));
     Ok(())
 }

@@ -86,8 +86,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("compact", "[FOCUS|undo|edit]", "summarize the conversation, to make room", none, window::compact),
     row(
         "jobs",
-        "[N|kill N|keep N]",
-        "background commands: show output, end or keep them",
+        "[N|kill N|keep N|open N]",
+        "background commands: show output, end, keep or open them",
         job_words,
         jobs::jobs,
     ),
@@ -238,7 +238,7 @@ fn what() -> Vec<String> {
 }
 
 fn job_words() -> Vec<String> {
-    ["kill", "kill all", "keep"].map(String::from).to_vec()
+    ["kill", "kill all", "keep", "open"].map(String::from).to_vec()
 }
 
 fn check_words() -> Vec<String> {

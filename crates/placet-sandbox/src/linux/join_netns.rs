@@ -10,7 +10,7 @@ use std::io;
 
 /// Moves this process, which has one thread, into the network of the command that `supervisor` runs. False if that
 /// command has ended.
-pub(super) fn join(supervisor: ChildPid) -> io::Result<bool> {
+pub(crate) fn join(supervisor: ChildPid) -> io::Result<bool> {
     // The first process inside hides its namespaces from everybody; the shell that it started does not.
     let Some((first, shell)) = child_of(supervisor).and_then(|first| Some((first, child_of(first)?))) else {
         return Ok(false);

@@ -31,6 +31,7 @@ mod seccomp_program;
 mod setup_error;
 mod terminal;
 
+pub(super) use join_netns::join as join_network;
 pub use mount_view::mounted_below;
 pub(super) use namespaces::{confine, prepare};
 pub use raw::ignore_background_writes;

@@ -48,6 +48,8 @@ pub use control::NetworkControl;
 pub use host_rule::{HostRule, HostRuleError, MOST_SHARED_NAMES, names_private_host};
 pub use record::{NetworkEvent, NetworkEventKind, NetworkRecord};
 #[cfg(target_os = "linux")]
+pub(super) use relay::join;
+#[cfg(target_os = "linux")]
 pub(super) use serve::serve;
 #[cfg(target_os = "linux")]
 pub(super) use socket_plan::{LaterRules, OWN_ADDRESS, PREFIX, SocketPlan};

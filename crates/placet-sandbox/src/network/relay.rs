@@ -52,8 +52,8 @@ async fn accept(listener: TcpListener, (name, port): (String, u16), state: Arc<N
 }
 
 /// One connection, from its first byte to its last.
-async fn converse(mut client: TcpStream, name: &str, port: u16, state: &NetworkState) {
-    let mut server = match state.ways.connect(name, port).await {
+async fn converse(client: TcpStream, name: &str, port: u16, state: &NetworkState) {
+    let server = match state.ways.connect(name, port).await {
         Ok(server) => server,
         Err(error) => {
             state.count(failed(name, port, error.to_string()));
@@ -64,6 +64,11 @@ async fn converse(mut client: TcpStream, name: &str, port: u16, state: &NetworkS
     };
     let connected = NetworkEvent::new(NetworkEventKind::Connected, name);
     state.count(NetworkEvent { port: Some(port), ..connected });
+    join(client, server).await;
+}
+
+/// Passes the bytes of two connections on to each other, until both directions have ended.
+pub(crate) async fn join(mut client: TcpStream, mut server: TcpStream) {
     for stream in [&client, &server] {
         // Small messages go at once, and an end that has disappeared is noticed.
         let _ = stream.set_nodelay(true);

@@ -3,6 +3,7 @@
 //! Each hint is one row: a cause that is looked for in what the command printed, and one sentence with a way out. A
 //! conversation gets each hint once. A hint never changes what a command may do.
 
+use crate::ToolContext;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,14 +12,14 @@ use std::sync::{Mutex, PoisonError};
 const OWN_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// A command that failed.
-pub(super) struct EndedCommand<'a> {
-    pub(super) line: &'a str,
-    pub(super) output: &'a str,
-    pub(super) code: i32,
+pub(crate) struct EndedCommand<'a> {
+    pub(crate) line: &'a str,
+    pub(crate) output: &'a str,
+    pub(crate) code: i32,
     /// Directories that are shown wherever they are.
-    pub(super) roots: &'a [PathBuf],
+    pub(crate) roots: &'a [PathBuf],
     /// Names what is missing from the copies of settings files.
-    pub(super) missing: &'a dyn Fn() -> Vec<String>,
+    pub(crate) missing: &'a dyn Fn() -> Vec<String>,
 }
 
 /// The hints that a conversation already got.
@@ -32,6 +33,12 @@ impl SaidHints {
     }
 }
 
+/// The directories that commands see wherever they are, such as a home directory below `/tmp`.
+pub(crate) fn shown_dirs(env: &ToolContext) -> Vec<PathBuf> {
+    let home = env.commands.confining.as_ref().and_then(|confining| confining.home.clone());
+    env.workspace.roots().iter().cloned().chain(home).collect()
+}
+
 /// A cause, and the sentence about it. The sentence gets what the cause found, such as a path.
 struct CommandHint {
     name: &'static str,
@@ -39,7 +46,7 @@ struct CommandHint {
     sentence: fn(&str) -> String,
 }
 
-static HINTS: [CommandHint; 8] = [
+static HINTS: [CommandHint; 9] = [
     CommandHint {
         name: "hidden program",
         cause: hidden_program,
@@ -117,6 +124,14 @@ static HINTS: [CommandHint; 8] = [
         },
     },
     CommandHint {
+        name: "cache of uv",
+        cause: |ended| said(ended.prints("because the network was disabled")),
+        sentence: |_| {
+            "uv has only its cache here: start the program once outside, or allow pypi.org and files.pythonhosted.org"
+                .into()
+        },
+    },
+    CommandHint {
         name: "unknown group",
         cause: |ended| said(ended.prints("Value too large for defined data type")),
         sentence: |_| {
@@ -128,7 +143,7 @@ static HINTS: [CommandHint; 8] = [
 
 impl EndedCommand<'_> {
     /// The sentences that `said` does not have yet; it has them afterwards.
-    pub(super) fn hints(&self, said: &SaidHints) -> Vec<String> {
+    pub(crate) fn hints(&self, said: &SaidHints) -> Vec<String> {
         let found = HINTS.iter().filter_map(|hint| Some((hint, (hint.cause)(self)?)));
         found
             .filter(|(hint, _)| said.is_first(hint.name))
@@ -239,6 +254,12 @@ mod tests {
                 1,
                 "failed to connect to the docker API: Is the docker daemon running?\n",
                 "container engine",
+            ),
+            (
+                "uvx server",
+                1,
+                "hint: Packages were unavailable because the network was disabled. When the network is disabled, ...\n",
+                "allow pypi.org",
             ),
             ("touch x", 1, "touch: cannot touch 'x': Value too large for defined data type\n", "chgrp"),
         ];

@@ -4,8 +4,8 @@
 //! to be stopped or never started.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_network};
-use super::command_hint::EndedCommand;
-use super::jobs::{DetachedCommand, Job, JobState};
+use super::command_hint::{EndedCommand, shown_dirs};
+use super::jobs::{DetachedCommand, Job, JobState, MOST_PUBLISHED};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
 use super::to_background::{detached, no_view};
@@ -19,7 +19,7 @@ use placet_permission::{Access, Permit};
 use placet_process::{
     BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand,
 };
-use placet_sandbox::{HostRule, names_private_host};
+use placet_sandbox::{BoundPort, HostRule, PortMapping, names_private_host};
 use placet_session::session::ScratchpadEntry;
 use placet_text::conversation::{CallFact, CallId, CallOutcome, Part, ToolSpec};
 use placet_workspace::{ResolvedPath, WriteContext};
@@ -60,6 +60,8 @@ pub(crate) struct Args {
     pub(crate) network: Option<Vec<String>>,
     /// As a job, without a time limit.
     pub(crate) background: Option<bool>,
+    /// With `background`: ports on which it listens, for the person's browser.
+    pub(crate) publish: Option<Vec<u16>>,
     pub(crate) stdin_scratchpad: Option<String>,
     #[serde(rename = "scratchpad")]
     pub(crate) _scratchpad: Option<String>,
@@ -129,10 +131,33 @@ impl RunPlan {
                 "use host names only, such as crates.io or *.npmjs.org:443",
             ));
         }
+        let published = published_ports(args.publish.unwrap_or_default(), pace)?;
         let walls = CommandIsolation::of(env);
         let cwd_name = env.full_name(&cwd.path);
-        Ok(RunPlan { line: args.command, cwd, cwd_name, stdin, timeout, hosts, walls, pace })
+        Ok(RunPlan { line: args.command, cwd, cwd_name, stdin, timeout, hosts, published, walls, pace })
     }
+}
+
+/// Each port once.
+fn published_ports(mut ports: Vec<u16>, pace: RunMode) -> Result<Vec<u16>, ToolError> {
+    ports.sort_unstable();
+    ports.dedup();
+    if ports.is_empty() {
+        return Ok(ports);
+    }
+    if pace == RunMode::Foreground {
+        return Err(ToolError::hint(
+            "`publish` needs `background`",
+            "a server runs as a job: `background`: true",
+        ));
+    }
+    if ports.first() == Some(&0) {
+        return Err(ToolError::new("`publish` names port 0; a port is a number from 1 to 65535"));
+    }
+    if ports.len() > MOST_PUBLISHED {
+        return Err(ToolError::new(format!("`publish` names more than {MOST_PUBLISHED} ports")));
+    }
+    Ok(ports)
 }
 
 pub(crate) struct RunPlan {
@@ -143,6 +168,7 @@ pub(crate) struct RunPlan {
     stdin: Option<Vec<u8>>,
     timeout: Duration,
     hosts: Vec<String>,
+    published: Vec<u16>,
     walls: CommandIsolation,
     pace: RunMode,
 }
@@ -152,7 +178,8 @@ impl Plan for RunPlan {
         let confined = self.walls == CommandIsolation::View;
         let run = Access::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
         let hosts = self.hosts.iter().map(|host| Access::Network { host: host.clone() });
-        std::iter::once(run).chain(hosts).collect()
+        let ports = self.published.iter().map(|&port| Access::Publish { port });
+        std::iter::once(run).chain(hosts).chain(ports).collect()
     }
 
     fn outlasts_call(&self) -> bool {
@@ -182,6 +209,7 @@ impl Plan for RunPlan {
             background: self.pace == RunMode::Background,
             limit: (!usual).then_some(self.timeout),
             hosts: self.hosts.iter().map(shown).collect(),
+            published: self.published.clone(),
             line: self.line.clone(),
             stdin: self.stdin.clone().unwrap_or_default(),
         };
@@ -313,8 +341,8 @@ impl RunPlan {
             return;
         };
         let missing = || confining.copies().2;
-        let roots = env.workspace.roots();
-        let ended = EndedCommand { line: &self.line, output, code, roots, missing: &missing };
+        let roots = shown_dirs(env);
+        let ended = EndedCommand { line: &self.line, output, code, roots: &roots, missing: &missing };
         for hint in ended.hints(&confining.hints) {
             told.for_model.push_str(&format!("\n[hint: {hint}]"));
             told.for_person.push_str(&format!(" · hint: {hint}"));
@@ -336,9 +364,24 @@ impl RunPlan {
         ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
         let jobs = &ctx.env.jobs;
+        // Before the command runs: a port may be in use. Without the view its ports are those of the machine.
+        let ports = self.published.iter().filter(|_| entered.is_some());
+        let bound =
+            ports.map(|&port| BoundPort::bind(PortMapping::same(port))).collect::<Result<Vec<_>, _>>();
+        let bound = bound.map_err(|e| {
+            ToolError::hint(e.to_string(), "let the program listen on another port, and publish that one")
+        })?;
         let place = jobs.place()?;
         let background = command.begin(&place.1).map_err(|e| self.not_started(&ctx.env, e))?;
         let job = jobs.begin(place, self.job(background, entered, Instant::now(), ctx));
+        for port in bound {
+            if let Err(error) = job.publish(port) {
+                job.stop();
+                job.ended().await;
+                jobs.remove(job.number);
+                return Err(error);
+            }
+        }
         self.begun(&job, JobStart::ByModel, ctx).await
     }
 
@@ -358,6 +401,7 @@ impl RunPlan {
             background,
             entered,
             workspace: ctx.env.workspace.clone(),
+            placet: ctx.env.commands.supervisor.clone(),
             started,
             timeout,
             no_way_out: self.hosts.is_empty(),
@@ -409,6 +453,10 @@ impl RunPlan {
                 "[the person moved the command to the background: it runs as job {number}, in {cwd}; {use_job}"
             ),
         });
+        for &port in &self.published {
+            let url = PortMapping::same(port).url();
+            text.push_str(&format!("; the person reaches its port {port} at {url} until it ends"));
+        }
         text.push_str(match (self.walls, start) {
             (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => "; it sees later changes too]",
             (CommandIsolation::View, JobStart::Moved) if job.is_walled() => {
@@ -416,8 +464,9 @@ impl RunPlan {
             }
             _ => "]",
         });
+        let urls = self.published.iter().map(|&port| format!(" · {}", PortMapping::same(port).url()));
         let line = match start {
-            JobStart::ByModel => format!("{} · job {number}", self.title()),
+            JobStart::ByModel => format!("{} · job {number}{}", self.title(), urls.collect::<String>()),
             JobStart::Moved => format!("{} · moved to the background as job {number}", self.title()),
         };
         ToolOutput {

@@ -4,9 +4,12 @@ use super::command_effects::{EffectsSummary, SandboxedRun, with_withheld};
 use super::program_view::{ProgramView, control_socket};
 use crate::{CommandSandbox, ToolContext, ToolError};
 use placet_permission::WritePolicy;
-use placet_process::{CommandExit, CommandInput, FinishedCommand, ReadySupervisor, ShellCommand};
+use placet_process::{
+    ChildPid, CommandExit, CommandInput, FinishedCommand, ProcessError, ReadySupervisor, ShellCommand,
+};
 use placet_sandbox::{
-    self as sandbox, HostRule, NameService, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec,
+    self as sandbox, BoundPort, HostRule, NameService, OverlaySpec, PublishedPort, SandboxBackend,
+    SandboxNetwork, SandboxSpec,
 };
 use placet_workspace::{
     ChangeOrigin, CommandEffects, LayerKind, OverlayMount, TransactionLabel, Workspace, WriteContext,
@@ -189,6 +192,8 @@ pub struct ProgramCommand<'a> {
     /// The label of its changes, with the program.
     pub label: &'a TransactionLabel,
     pub hosts: &'a [String],
+    /// Ports of this machine that lead to it.
+    pub ports: Vec<BoundPort>,
     pub stdin: CommandInput,
     /// A supervisor that was started before, if there is one.
     pub ready: Option<ReadySupervisor>,
@@ -203,7 +208,7 @@ pub async fn run_confined(
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
 ) -> Result<(FinishedCommand, CommandEffects), ToolError> {
-    let ProgramCommand { line, label, hosts, stdin, ready, on_view } = program;
+    let ProgramCommand { line, label, hosts, ports, stdin, ready, on_view } = program;
     let writer = WriteContext::from(WritePolicy::Hold);
     let entered = describe(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
     let (entered, mut spec) =
@@ -224,8 +229,11 @@ pub async fn run_confined(
         stdin,
         sandbox: Some(spec.to_words()),
     };
-    let finished =
-        command.run_below(ready, cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let failed = |e: ProcessError| ToolError::new(e.to_string());
+    let running = command.begin_foreground_below(ready).map_err(failed)?;
+    let published = publish_ports(ports, &env.commands.supervisor, running.pid())?;
+    let finished = running.run(cancel, on_output).await.map_err(failed)?;
+    drop(published);
     let origin = ChangeOrigin::new(&with_end(label, finished.ending), "", "placet run", &label.title);
     let view_of_command = view_of_command.made_by(Some(Arc::new(origin)));
     // However it ended: it is the person's program, and what it wrote before a stop may be all that there is.
@@ -233,6 +241,19 @@ pub async fn run_confined(
         .finish(view_of_command, &|path| env.workspace.is_hidden(path))
         .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
     Ok((finished, effects))
+}
+
+/// Lets ports of this machine lead to the program below `supervisor`, as long as the result exists. `placet` is this
+/// program.
+pub fn publish_ports(
+    ports: Vec<BoundPort>,
+    placet: &Path,
+    supervisor: Option<ChildPid>,
+) -> Result<Vec<PublishedPort>, ToolError> {
+    // A program that has ended already needs none.
+    let Some(supervisor) = supervisor else { return Ok(Vec::new()) };
+    let publish = |port: BoundPort| port.publish(placet, supervisor);
+    ports.into_iter().map(publish).collect::<Result<_, _>>().map_err(|e| ToolError::new(e.to_string()))
 }
 
 /// The label with the end of its program.

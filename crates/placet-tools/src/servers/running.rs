@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a server may take to end after its input was closed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much of a log an error quotes, in bytes.
+/// How much of a log an error quotes, in bytes for each line, and in lines: the reason is rarely in the last one.
 const QUOTED: usize = 600;
+const QUOTED_LINES: usize = 5;
 
 /// A server that runs and has answered.
 pub(super) struct RunningServer {
@@ -102,16 +103,22 @@ fn origin_of(writer: &WriteContext, workspace: &Workspace, name: &str) -> Option
     Some(Arc::new(origin.of_server(name)))
 }
 
-/// Waits for the end, for `grace`; then ends it.
-pub(super) async fn ended(mut supervisor: BackgroundSupervisor, grace: Duration) -> Result<(), ToolError> {
+/// Waits for the end, for `grace`; then ends it. Returns what its sandbox reported.
+pub(super) async fn ended(
+    mut supervisor: BackgroundSupervisor,
+    grace: Duration,
+) -> Result<Option<String>, ToolError> {
     let (never, stay) = (CancellationToken::new(), Notify::new());
     let end = supervisor.ended(grace, &never, &stay).await;
-    end.map(|_| ()).map_err(|e| ToolError::new(e.to_string()))
+    end.map(|_| supervisor.sandbox_report()).map_err(|e| ToolError::new(e.to_string()))
 }
 
-/// The last line of a log, for an error: hostile until it is rendered.
+/// The last lines of a log, for an error: hostile until they are rendered.
 pub(super) fn quoted(log: &Path) -> String {
-    last_lines(log, 1).first().map(|line| format!("; its log ends: {line}")).unwrap_or_default()
+    match last_lines(log, QUOTED_LINES) {
+        lines if lines.is_empty() => String::new(),
+        lines => format!("; its log ends: {}", lines.join(" | ")),
+    }
 }
 
 /// The last lines of a log that are not empty: hostile until they are rendered.

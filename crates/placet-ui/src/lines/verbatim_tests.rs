@@ -174,14 +174,15 @@ proptest! {
     #[test]
     fn two_commands_that_run_differently_are_drawn_differently(
         (line, other, stdin) in samples::three_versions(),
-        which in 0usize..6,
+        which in 0usize..7,
         columns in 8usize..120,
     ) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (line, other) = (text(&line), text(&other));
         let hosts = vec!["example.org".to_string()];
         let one = placet_tools::CommandToApprove {
-            cwd: None, background: false, limit: None, hosts: Vec::new(), line: line.clone(), stdin: Vec::new(),
+            cwd: None, background: false, limit: None, hosts: Vec::new(), published: Vec::new(), line: line.clone(),
+            stdin: Vec::new(),
         };
         // What could make one command look like another one with input or with the network.
         let imitated = format!("{line}\nstandard input:\n{}", text(&stdin));
@@ -190,6 +191,7 @@ proptest! {
             1 => placet_tools::CommandToApprove { stdin: stdin.clone(), ..one.clone() },
             2 => placet_tools::CommandToApprove { hosts, ..one.clone() },
             3 => placet_tools::CommandToApprove { background: true, ..one.clone() },
+            5 => placet_tools::CommandToApprove { published: vec![8123], ..one.clone() },
             4 => placet_tools::CommandToApprove { line: imitated, ..one.clone() },
             _ => placet_tools::CommandToApprove { cwd: Some("/w ".into()), ..one.clone() },
         };

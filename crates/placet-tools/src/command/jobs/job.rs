@@ -2,7 +2,8 @@
 
 use crate::ToolError;
 use crate::command::command_effects::{EffectsSummary, SandboxedRun, with_network};
-use placet_process::{BackgroundSupervisor, ChildPid, CommandExit};
+use placet_process::{BackgroundSupervisor, ChildPid, CommandExit, listening_ports};
+use placet_sandbox::{BoundPort, PortMapping, PublishedPort};
 use placet_text::conversation::JobEnd;
 use placet_text::text::sanitize;
 use placet_workspace::Workspace;
@@ -10,7 +11,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 const READ: u64 = 16 << 20;
 /// How long a call waits until the effects of an ended job are in the view.
 const SETTLE: Duration = Duration::from_secs(2);
+
+/// How many ports of a job may be published.
+pub(crate) const MOST_PUBLISHED: usize = 8;
 
 /// A background command. It ends by itself, when it is stopped, or with the process.
 #[derive(Debug)]
@@ -35,6 +39,9 @@ pub struct Job {
     /// Its output reaches the log without this process.
     writes_own_log: bool,
     walls: Option<NetworkSharing>,
+    placet: PathBuf,
+    /// `None` when the command has ended.
+    published: Mutex<Option<Vec<PublishedPort>>>,
     stop: CancellationToken,
     stay: Notify,
     stays: AtomicBool,
@@ -98,6 +105,8 @@ pub(crate) struct DetachedCommand {
     pub(crate) background: BackgroundSupervisor,
     pub(crate) entered: Option<SandboxedRun>,
     pub(crate) workspace: Workspace,
+    /// This program.
+    pub(crate) placet: PathBuf,
     /// When the command began, which may be before it became a job.
     pub(crate) started: Instant,
     /// From now on.
@@ -113,8 +122,17 @@ impl Job {
         lasting: DetachedCommand,
         on_end: impl FnOnce() + Send + 'static,
     ) -> Arc<Job> {
-        let DetachedCommand { line, cwd, mut background, entered, workspace, started, timeout, no_way_out } =
-            lasting;
+        let DetachedCommand {
+            line,
+            cwd,
+            mut background,
+            entered,
+            workspace,
+            placet,
+            started,
+            timeout,
+            no_way_out,
+        } = lasting;
         let mut entered = entered;
         if let (Some(entered), Some(supervisor)) = (&mut entered, background.pid()) {
             entered.follow(supervisor);
@@ -132,6 +150,8 @@ impl Job {
             pid: background.pid(),
             writes_own_log: background.writes_own_log(),
             walls,
+            placet,
+            published: Mutex::new(Some(Vec::new())),
             stop: CancellationToken::new(),
             stay: Notify::new(),
             stays: AtomicBool::new(false),
@@ -143,6 +163,7 @@ impl Job {
         tokio::spawn(async move {
             let ending = background.ended(timeout, &own.stop, &own.stay).await;
             let elapsed = own.started.elapsed();
+            *own.published() = None;
             if let Ok(ending) = ending {
                 own.standing.send_replace(JobState::Settling(ending, elapsed));
             }
@@ -219,6 +240,36 @@ impl Job {
         Ok(())
     }
 
+    fn published(&self) -> MutexGuard<'_, Option<Vec<PublishedPort>>> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a port of this machine lead to the job until the job ends.
+    pub fn publish(&self, port: BoundPort) -> Result<(), ToolError> {
+        let mut published = self.published();
+        let (Some(ports), Some(pid)) = (published.as_mut(), self.pid) else {
+            return Err(ToolError::new(format!("job {} has ended", self.number)));
+        };
+        if ports.len() >= MOST_PUBLISHED {
+            return Err(ToolError::new(format!(
+                "{MOST_PUBLISHED} ports of job {} are published",
+                self.number
+            )));
+        }
+        ports.push(port.publish(&self.placet, pid).map_err(|e| ToolError::new(e.to_string()))?);
+        Ok(())
+    }
+
+    /// Where programs of this machine reach its ports.
+    pub fn published_ports(&self) -> Vec<PortMapping> {
+        self.published().iter().flatten().map(PublishedPort::mapping).collect()
+    }
+
+    /// The ports on which its programs listen now.
+    pub fn listening_ports(&self) -> Vec<u16> {
+        self.pid.filter(|_| self.is_running()).map(listening_ports).unwrap_or_default()
+    }
+
     /// Whether the job works in the view.
     pub fn is_walled(&self) -> bool {
         self.walls.is_some()
@@ -267,7 +318,10 @@ impl Job {
         match &*self.standing.borrow() {
             JobState::Running => {
                 let stays = if self.stays().is_some() { ", continues after placet ends" } else { "" };
-                format!("running for {:.1} s{stays}", self.started.elapsed().as_secs_f64())
+                let ports = self.published_ports().into_iter();
+                let ports: String =
+                    ports.map(|port| format!(", port {} at {}", port.inside, port.url())).collect();
+                format!("running for {:.1} s{stays}{ports}", self.started.elapsed().as_secs_f64())
             }
             JobState::Failed(why) => format!("failed: {why}"),
             JobState::Settling(ending, elapsed) => {

@@ -6,7 +6,7 @@ mod registry;
 mod tool;
 
 pub use foreground::ForegroundCall;
-pub(crate) use job::{DetachedCommand, JobState};
+pub(crate) use job::{DetachedCommand, JobState, MOST_PUBLISHED};
 pub use job::{Job, JobSummary};
 pub use registry::JobRegistry;
 pub(crate) use tool::JobTool;
