@@ -55,11 +55,6 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     hunks
 }
 
-/// `base` with the changes of both others; `None` where they change the same lines differently.
-pub fn merged(base: &[u8], one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
-    diffy::merge_bytes(base, one, other).ok()
-}
-
 /// True where both others change the same lines of `base`, or insert at the same place. Changes of lines that are next to each
 /// other are not merged either, and are no reason to look for a line that changed twice.
 pub fn change_same_lines(base: &[u8], one: &[u8], other: &[u8]) -> bool {
@@ -98,23 +93,6 @@ mod tests {
         assert_eq!(hunks.len(), 2);
         assert_eq!(with_hunks(before, after, &hunks, |n| n == 0), b"A\nb\nc\nd\n");
         assert_eq!(with_hunks(before, after, &hunks, |n| n == 1), b"a\nb\nc\nD\nE");
-    }
-
-    #[test]
-    fn lines_next_to_a_change_are_not_the_same_lines() {
-        let base = b"a\nb\nc\n";
-        let check = |one: &str, other: &str, is_same: bool| {
-            let (one, other) = (one.as_bytes(), other.as_bytes());
-            assert!(merged(base, one, other).is_none() || !is_same, "{one:?} {other:?}");
-            assert_eq!(change_same_lines(base, one, other), is_same, "{one:?} {other:?}");
-        };
-        check("a\nb\nC\n", "a\nb\nc\nd\n", false);
-        check("a\nB\nc\n", "a\nb\nC\n", false);
-        check("a\nB\nc\n", "x\na\nb\nc\n", false);
-        check("a\nB\nc\n", "a\nx\nc\n", true);
-        check("a\nc\n", "a\nx\nc\n", true);
-        check("A\nB\nc\n", "a\nx\nb\nc\n", true);
-        check("a\nx\nb\nc\n", "a\ny\nb\nc\n", true);
     }
 
     fn text() -> impl Strategy<Value = Vec<u8>> {

@@ -1,10 +1,15 @@
-//! A merge in which one side wins where both sides changed the same lines.
-//!
-//! [`hunk::merged`](super::hunk::merged) refuses such lines, and writes no conflict markers. Here the caller shows the
-//! result as a difference to one side, and a person decides about each place.
+//! Merges of two sides, by lines: one that is refused where both changed the same lines, and one in which one side wins
+//! there. The caller shows the result of the second as a difference to one side, and a person decides about each place.
 
 use super::hunk::{Hunk, hunks};
 use std::ops::Range;
+
+/// `base` with the changes of both others; `None` where they change the same lines, or lines next to each other, differently.
+/// Of very long texts without common lines it may be `None` as well.
+pub fn merged(base: &[u8], one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    let merge = merged_for_other(base, one, other);
+    merge.conflicts.is_empty().then_some(merge.bytes)
+}
 
 /// `mine` with all changes of the other side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,6 +116,7 @@ impl MergeSide {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hunk::change_same_lines;
     use super::*;
     use proptest::prelude::*;
 
@@ -157,5 +163,33 @@ mod tests {
                 prop_assert!(place.mine.start <= place.mine.end && place.mine.end <= lines);
             }
         }
+    }
+
+    #[test]
+    fn lines_next_to_a_change_are_not_the_same_lines() {
+        let base = b"a\nb\nc\n";
+        let check = |one: &str, other: &str, is_same: bool| {
+            let (one, other) = (one.as_bytes(), other.as_bytes());
+            assert!(merged(base, one, other).is_none() || !is_same, "{one:?} {other:?}");
+            assert_eq!(change_same_lines(base, one, other), is_same, "{one:?} {other:?}");
+        };
+        check("a\nb\nC\n", "a\nb\nc\nd\n", false);
+        check("a\nB\nc\n", "a\nb\nC\n", false);
+        check("a\nB\nc\n", "x\na\nb\nc\n", false);
+        check("a\nB\nc\n", "a\nx\nc\n", true);
+        check("a\nc\n", "a\nx\nc\n", true);
+        check("A\nB\nc\n", "a\nx\nb\nc\n", true);
+        check("a\nx\nb\nc\n", "a\ny\nb\nc\n", true);
+    }
+
+    /// Story: a merge of 700,000 equal lines with one line did not end.
+    #[test]
+    fn many_equal_lines_are_merged_or_refused_at_once() {
+        let base = ["base\n", &"line of text\n".repeat(700_000)].concat();
+        let one = base.replacen("base", "ONE", 1);
+        assert_eq!(merged(base.as_bytes(), one.as_bytes(), b"other\n"), None);
+        let other = format!("{base}other\n");
+        let both = merged(base.as_bytes(), one.as_bytes(), other.as_bytes()).unwrap();
+        assert_eq!(both.len(), base.len() + "other\n".len() - 1);
     }
 }

@@ -21,6 +21,7 @@ use crate::files::path_state::{PathState, WritableDirGuard, open_anyway};
 use crate::files::sparse;
 use crate::history::journal::JournalEntry;
 use placet_text::text::regular_file;
+use placet_text::text::sided_merge::merged;
 use rustix::fs::{FileType, OFlags, RenameFlags, Stat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -266,7 +267,7 @@ impl BackgroundMerge<'_> {
         if ![base, &others, &own].into_iter().all(is_text) {
             return Ok(None);
         }
-        Ok(diffy::merge_bytes(base, &others, &own).ok())
+        Ok(merged(base, &others, &own))
     }
 
     /// Renames the command's version; the present file stays at the old name.

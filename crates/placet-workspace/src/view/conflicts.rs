@@ -8,7 +8,7 @@ use crate::apply::{ApplyError, ApplyStep, ContentSource};
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::path_state::{FileAttrs, PathState};
 use crate::files::{attributes, sparse};
-use placet_text::text::hunk::merged;
+use placet_text::text::sided_merge::merged;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;

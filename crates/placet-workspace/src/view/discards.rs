@@ -357,7 +357,7 @@ impl View {
         }
         // Best effort: without this content a later merge has no base.
         drop(self.objects().put(&theirs));
-        Ok(hunk::merged(&before, &theirs, &after).map(|bytes| (now.into(), bytes)))
+        Ok(sided_merge::merged(&before, &theirs, &after).map(|bytes| (now.into(), bytes)))
     }
 
     fn on(&self, shelf: &LayerSet, path: &Path) -> io::Result<crate::files::path_state::PathState> {

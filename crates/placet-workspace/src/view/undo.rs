@@ -13,6 +13,7 @@ use crate::files::sparse;
 use crate::history::damage::DamageKind;
 use crate::history::file_rename::FileRename;
 use crate::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
+use placet_text::text::sided_merge::merged;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -282,14 +283,14 @@ impl View {
         let (Some((base, theirs)), Ok(ours)) = (contents, sparse::read_small_at(&change.path)) else {
             return Ok(UndoAction::Left("it changed in the meantime".into()));
         };
-        match diffy::merge_bytes(&base, &ours, &theirs) {
-            Ok(bytes) => {
+        match merged(&base, &ours, &theirs) {
+            Some(bytes) => {
                 let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
                 let after = PathState::File { hash, size, attrs };
                 let source = ContentSource::Bytes(Arc::new(bytes));
                 Ok(UndoAction::Merged(step(now.clone(), after.into(), source)))
             }
-            Err(_) => Ok(UndoAction::Left(why_not_merged(&base, &ours, &theirs).into())),
+            None => Ok(UndoAction::Left(why_not_merged(&base, &ours, &theirs).into())),
         }
     }
 

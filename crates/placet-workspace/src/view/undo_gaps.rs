@@ -10,6 +10,7 @@ use crate::files::path_state::PathState;
 use crate::files::sparse;
 use crate::history::journal::{AppliedChange, JournalEntry};
 use placet_text::text::hunk;
+use placet_text::text::sided_merge::merged;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -77,9 +78,9 @@ impl View {
             let (Ok(base), Ok(before)) = (self.objects().get(*base), self.objects().get(*before)) else {
                 return left("it changed in the meantime");
             };
-            bytes = match diffy::merge_bytes(&base, &bytes, &before) {
-                Ok(merged) => merged,
-                Err(_) => return left(why_not_merged(&base, &bytes, &before)),
+            bytes = match merged(&base, &bytes, &before) {
+                Some(merged) => merged,
+                None => return left(why_not_merged(&base, &bytes, &before)),
             };
         }
         let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);

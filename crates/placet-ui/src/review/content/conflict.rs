@@ -126,7 +126,7 @@ impl ReviewLines {
         if old.len() + new.len() + now.len() > LARGEST {
             return MergeOutlook::Unknown;
         }
-        if hunk::merged(old, now, new).is_some() {
+        if sided_merge::merged(old, now, new).is_some() {
             return MergeOutlook::Merged;
         }
         let merge = sided_merge::merged_for_other(old, now, new);
