@@ -669,7 +669,7 @@ fn what_a_killed_run_left_is_shown_and_applied_without_another_run() {
     let mut running = bench.run(&["claude"]).start();
     running.line_where(|line| line.contains("started"));
     let list = bench.place.run(["changes"]).code(0);
-    assert!(list.stderr.contains("nothing is pending"), "a live run is left alone: {list:?}");
+    assert!(list.stdout.contains("none of them applied or pending:\n"), "a live run is left alone: {list:?}");
     running.signal(rustix::process::Signal::KILL);
     running.end();
     // The processes of the killed run may need a moment to end.

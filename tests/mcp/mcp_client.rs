@@ -623,8 +623,8 @@ fn servers_are_added_listed_tested_and_removed_on_the_command_line() {
         )
     );
     for (more, note) in [
-        ("-- npx -y server", "or add it with `--host registry.npmjs.org`"),
-        ("-- uvx server", "or add it with `--host pypi.org --host files.pythonhosted.org`"),
+        ("-- npx -y server", "or allow registry.npmjs.org (`hosts`)"),
+        ("-- uvx server", "or allow pypi.org and files.pythonhosted.org (`hosts`)"),
         ("--host registry.npmjs.org -- npx -y server", ""),
         ("--outside -- docker run -i server", ""),
         (

@@ -3,6 +3,7 @@
 use super::proposal::ImportProposal;
 use super::skip_reason::SkipReason;
 use super::target::ImportTarget;
+use crate::cli::mcp::start_note::start_note;
 use crate::text::{LineDiff, count, visible};
 use std::fmt::Write as _;
 
@@ -80,6 +81,11 @@ fn to_do(proposal: &ImportProposal, out: &mut String) {
     for (variable, for_what) in &proposal.variables {
         let variable = visible::line(variable);
         lines.push(format!("set the variable {variable} for {for_what}: placet copies no values of secrets"));
+    }
+    for (name, table) in &proposal.servers {
+        let program = table.get("command").and_then(|command| command.as_str());
+        let note = program.and_then(|program| start_note(program, !table.contains_key("hosts")));
+        lines.extend(note.map(|note| format!("the server {name}: {}", visible::guard_line(&note))));
     }
     let has_program = proposal.servers.iter().any(|(_, table)| table.contains_key("command"));
     if has_program {

@@ -2,6 +2,7 @@
 
 pub(super) mod login;
 pub(super) mod server_name;
+pub(super) mod start_note;
 
 use super::command_line::mcp_args::McpCommand;
 use super::command_line::options::Options;
@@ -18,6 +19,7 @@ use crate::session::Scratchpads;
 use crate::text::{count, visible};
 use crate::tools::read_server_tools;
 use server_name::known;
+use start_note::start_note;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -202,7 +204,8 @@ fn add(name: &str, server: &NewServer) -> Result<u8, CliError> {
     settings_file::replace(&path, &text)?;
     print(&format!("added to {}:\n{}", visible::path(&path), visible::block(&added)))?;
     let program = server.command.first().map(String::as_str).unwrap_or_default();
-    if let Some(note) = note_on(program, server) {
+    let note = start_note(program, server.hosts.is_empty()).filter(|_| !server.outside);
+    if let Some(note) = note {
         warn(&format!("note: {note}"));
     }
     warn(&match server.url {
@@ -213,28 +216,6 @@ fn add(name: &str, server: &NewServer) -> Result<u8, CliError> {
         None => format!("hint: `placet mcp test {name}` starts it and shows its tools"),
     });
     Ok(report::DONE)
-}
-
-/// What the view means for a program that people start servers with; `None` for all others, and outside of the view.
-fn note_on(program: &str, server: &NewServer) -> Option<String> {
-    let name = std::path::Path::new(program).file_name()?.to_str().filter(|_| !server.outside)?;
-    let hosts = match name {
-        "npx" | "bunx" | "pnpx" => "--host registry.npmjs.org",
-        "uvx" | "pipx" => "--host pypi.org --host files.pythonhosted.org",
-        "docker" | "podman" | "nerdctl" => {
-            return Some(format!(
-                "`{name}` cannot start containers in the view: the socket of its engine gives all rights of the \
-                 machine; `--outside` runs it without the view"
-            ));
-        }
-        _ => return None,
-    };
-    server.hosts.is_empty().then(|| {
-        format!(
-            "`{name}` has no network in the view: start the server once yourself, so that it is in the cache, or add it \
-             with `{hosts}`"
-        )
-    })
 }
 
 /// The table of servers in the person's settings.

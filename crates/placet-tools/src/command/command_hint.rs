@@ -3,7 +3,6 @@
 //! Each hint is one row: a cause that is looked for in what the command printed, and one sentence with a way out. A
 //! conversation gets each hint once. A hint never changes what a command may do.
 
-use crate::ToolContext;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -33,10 +32,9 @@ impl SaidHints {
     }
 }
 
-/// The directories that commands see wherever they are, such as a home directory below `/tmp`.
-pub(crate) fn shown_dirs(env: &ToolContext) -> Vec<PathBuf> {
-    let home = env.commands.confining.as_ref().and_then(|confining| confining.home.clone());
-    env.workspace.roots().iter().cloned().chain(home).collect()
+/// The directories that commands see wherever they are: a home directory may be below `/tmp`.
+pub(crate) fn shown_dirs(roots: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
+    roots.iter().map(PathBuf::as_path).chain(home).map(Path::to_path_buf).collect()
 }
 
 /// A cause, and the sentence about it. The sentence gets what the cause found, such as a path.

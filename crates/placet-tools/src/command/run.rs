@@ -341,7 +341,7 @@ impl RunPlan {
             return;
         };
         let missing = || confining.copies().2;
-        let roots = shown_dirs(env);
+        let roots = shown_dirs(env.workspace.roots(), confining.home.as_deref());
         let ended = EndedCommand { line: &self.line, output, code, roots: &roots, missing: &missing };
         for hint in ended.hints(&confining.hints) {
             told.for_model.push_str(&format!("\n[hint: {hint}]"));

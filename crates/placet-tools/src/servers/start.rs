@@ -149,8 +149,9 @@ fn causes(program: &ServerProgram, env: &ToolContext, report: Option<&str>, log:
         ));
     }
     let output = last_lines(log, LOOKED_THROUGH).join("\n");
+    let home = env.commands.confining.as_ref().and_then(|confining| confining.home.as_deref());
     let missing = || env.commands.confining.as_ref().map_or_else(Vec::new, |confining| confining.copies().2);
-    let (line, roots) = (program.command_line(), shown_dirs(env));
+    let (line, roots) = (program.command_line(), shown_dirs(env.workspace.roots(), home));
     let failed = EndedCommand { line: &line, output: &output, code: 1, roots: &roots, missing: &missing };
     let hints = failed.hints(&SaidHints::default());
     if !hints.is_empty() {
