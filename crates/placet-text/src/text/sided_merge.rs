@@ -170,7 +170,7 @@ mod tests {
         let base = b"a\nb\nc\n";
         let check = |one: &str, other: &str, is_same: bool| {
             let (one, other) = (one.as_bytes(), other.as_bytes());
-            assert!(merged(base, one, other).is_none() || !is_same, "{one:?} {other:?}");
+            assert!(super::merged(base, one, other).is_none() || !is_same, "{one:?} {other:?}");
             assert_eq!(change_same_lines(base, one, other), is_same, "{one:?} {other:?}");
         };
         check("a\nb\nC\n", "a\nb\nc\nd\n", false);
@@ -187,9 +187,9 @@ mod tests {
     fn many_equal_lines_are_merged_or_refused_at_once() {
         let base = ["base\n", &"line of text\n".repeat(700_000)].concat();
         let one = base.replacen("base", "ONE", 1);
-        assert_eq!(merged(base.as_bytes(), one.as_bytes(), b"other\n"), None);
+        assert_eq!(super::merged(base.as_bytes(), one.as_bytes(), b"other\n"), None);
         let other = format!("{base}other\n");
-        let both = merged(base.as_bytes(), one.as_bytes(), other.as_bytes()).unwrap();
+        let both = super::merged(base.as_bytes(), one.as_bytes(), other.as_bytes()).unwrap();
         assert_eq!(both.len(), base.len() + "other\n".len() - 1);
     }
 }

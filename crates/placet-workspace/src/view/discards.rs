@@ -20,7 +20,7 @@ use crate::files::shared_state::SharedState;
 use crate::files::sparse;
 use crate::history::damage::{DamageKind, DamagedPart, DamagedRecord, list_records, read_record};
 use crate::hold_point;
-use placet_text::text::hunk;
+use placet_text::text::sided_merge;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

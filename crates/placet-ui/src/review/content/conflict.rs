@@ -12,7 +12,7 @@ use super::load::{short_hash, wide_text};
 use super::side_text::SideText;
 use crate::review::state::Review;
 use placet_text::text::visible::{LineBreaks, visible};
-use placet_text::text::{LineDiff, count, hunk, sanitize, sided_merge};
+use placet_text::text::{LineDiff, count, sanitize, sided_merge};
 use placet_workspace::{FileChange, PathState};
 use std::path::Path;
 
