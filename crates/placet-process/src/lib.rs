@@ -47,7 +47,6 @@ pub use confine::{
 #[cfg(target_os = "linux")]
 pub use descendants::parent_of;
 pub use descendants::programs_of;
-pub use descendants::roots_below;
 pub use foreground::ForegroundCommand;
 pub use listening::listening_ports;
 pub use output_log::{LOG, OutputLog};

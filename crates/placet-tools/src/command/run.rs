@@ -458,9 +458,11 @@ impl RunPlan {
             text.push_str(&format!("; the person reaches its port {port} at {url} until it ends"));
         }
         text.push_str(match (self.walls, start) {
-            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => "; it sees later changes too]",
+            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => {
+                "; it sees the changes that are pending now, not later edits]"
+            }
             (CommandIsolation::View, JobStart::Moved) if job.is_walled() => {
-                "; it sees later changes too, and its own are pending when it has ended]"
+                "; it does not see later edits, and its own changes are pending when it has ended]"
             }
             _ => "]",
         });

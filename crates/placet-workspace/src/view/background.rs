@@ -10,11 +10,9 @@
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
-use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list, open_dir};
+use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 pub(super) use super::layer_snapshot::LayerSnapshot;
-use super::layer_snapshot::RunningCopy;
 use super::run_clock::{RunPeriod, RunStart};
-use super::running_copy::drop_passed;
 use super::stack::{ContentLocation, LayerStack, join, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::files::path_state::{PathState, WritableDirGuard, open_anyway};
@@ -28,44 +26,24 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The largest file that is merged, in bytes.
 const MERGEABLE: u64 = 16 << 20;
 
 impl View {
-    /// From now on, and until it is finished, the background command gets what changes in this view. `roots` opens the root
-    /// directories of its processes.
-    pub fn follow(
-        &self,
-        command: &mut CommandView,
-        roots: impl Fn() -> Vec<OwnedFd> + Send + Sync + 'static,
-    ) {
-        if command.shelf != LayerKind::Pending {
-            return;
-        }
-        let mounts = command.own_mounts().to_vec();
-        let Some(frozen) = &mut command.frozen else { return };
-        let seen = frozen.roots.iter().map(|layers| layers.iter().map(|l| l.dir().to_path_buf()).collect());
-        let passed = (0..mounts.len()).map(|index| frozen.passed(index));
-        let running = Arc::new(RunningCopy::new(roots, mounts, seen.collect(), passed.collect()));
-        self.add_follower(&running);
-        frozen.running = Some(running);
-    }
-
     /// Copies the layers above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mut frozen = LayerSnapshot::new(dir, Vec::new(), at);
+        let mut frozen = LayerSnapshot { dir, roots: Vec::new(), at };
         for index in 0..self.roots().len() {
             let mut layers = Vec::new();
             for (number, layer) in self.stack(index, depth).layers.into_iter().enumerate() {
                 if layer.is_blank() || !layer.dir().is_dir() {
                     continue;
                 }
-                let to = frozen.copy(index, number + 1);
+                let to = frozen.dir.path().join(format!("{index}-{number}"));
                 std::fs::create_dir_all(&to)?;
                 layer::copy_tree(&open_dir(layer.dir())?, &open_dir(&to)?)?;
                 layers.push(Layer::at(to));
@@ -109,9 +87,6 @@ impl View {
         }
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
-        if let Some(running) = &frozen.running {
-            running.end();
-        }
         let own = command.own_mounts().to_vec();
         // Without the journal, placet does not know what others applied in the meantime.
         if let Some(damage) = self.journal().unlisted() {
@@ -122,15 +97,9 @@ impl View {
         let mut journal: Vec<JournalEntry> = journal;
         journal.sort_by_key(|entry| entry.id);
         for (index, mount) in own.iter().enumerate() {
-            let upper = layer::open_readable(&mount.upper)?;
-            let passed = frozen.passed(index);
-            if !passed.is_blank() {
-                drop_passed(&open_dir(passed.dir())?, &upper)?;
-            }
             let mut meeting = BackgroundMerge {
                 view: self,
                 index,
-                passed,
                 frozen: frozen.roots.get(index).map_or(&[], Vec::as_slice),
                 period: command.since.period(self.root(index)),
                 journal: &journal,
@@ -139,7 +108,7 @@ impl View {
                 merged: Vec::new(),
                 beside: Vec::new(),
             };
-            meeting.directory(Path::new(""), &upper)?;
+            meeting.directory(Path::new(""), &layer::open_readable(&mount.upper)?)?;
             merged.append(&mut meeting.merged);
             beside.append(&mut meeting.beside);
         }
@@ -147,12 +116,15 @@ impl View {
         command.since = RunStart::now(self.root(0));
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside) = (merged, beside);
-        self.pass_on(effects.paths.iter().map(|path| &**path));
         if !effects.is_empty() {
             self.0.asked.late.store(true, Ordering::Release);
         }
         Ok(effects)
     }
+}
+
+pub(super) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, layer::dir_flags(), rustix::fs::Mode::empty())?)
 }
 
 /// What became of a path while the command ran.
@@ -166,8 +138,6 @@ enum ConcurrentChange {
 struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,
-    /// What the command got of later changes.
-    passed: Layer,
     frozen: &'a [Layer],
     period: RunPeriod,
     /// What was applied while the command ran, the oldest first.
@@ -189,8 +159,7 @@ impl BackgroundMerge<'_> {
     }
 
     fn then(&self) -> LayerStack<'_> {
-        let layers = std::iter::once(&self.passed).chain(self.frozen).collect();
-        LayerStack { layers, root: self.root() }
+        LayerStack { layers: self.frozen.iter().collect(), root: self.root() }
     }
 
     fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {

@@ -265,9 +265,6 @@ impl View {
                 false => *self.spare_dir() = spare,
             }
         }
-        if command.shelf == LayerKind::Pending {
-            self.pass_on(effects.paths.iter().map(|path| &**path));
-        }
         let renamed = self.renamed_by(&effects, command.shelf);
         Ok(CommandEffects { home, renamed, ..effects })
     }

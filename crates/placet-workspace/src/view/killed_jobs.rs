@@ -65,7 +65,7 @@ impl View {
         let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
         let roots = roots.collect::<io::Result<Vec<_>>>()?;
         let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
-        let snapshot = LayerSnapshot::new(copies, roots, record.at);
+        let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
         let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
         command.frozen = Some(snapshot);
         let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
@@ -78,7 +78,7 @@ fn is_run(place: &Path) -> bool {
     place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"run-"))
 }
 
-/// The copies for one root, the topmost first: `INDEX-NUMBER`, without those that were empty. Number 0 was passed on.
+/// The copies for one root, the topmost first: `INDEX-NUMBER`, without those that were empty.
 fn layers_of(copies: &Path, index: usize) -> io::Result<Vec<Layer>> {
     let mut found: Vec<(usize, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir(copies)? {

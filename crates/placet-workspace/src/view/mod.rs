@@ -49,7 +49,6 @@ mod repositories;
 mod roots;
 mod run_clock;
 mod running_changes;
-mod running_copy;
 mod running_files;
 mod running_summary;
 mod selection;

@@ -46,12 +46,9 @@ impl View {
         self.drop_scratch().map_err(fail)?;
         if self.must_stay_pending(path, writer.landing)? || self.changes_other_names(path, writer.landing) {
             let hash = self.stage_write(path, &bytes, before, writer.origin.as_ref())?;
-            self.pass_on([path]);
             return Ok(WriteOutcome { hash, in_place: false, held: true });
         }
-        let applied = self.apply_file(path, bytes.shared(), before, &writer)?;
-        self.pass_on([path]);
-        Ok(applied)
+        self.apply_file(path, bytes.shared(), before, &writer)
     }
 
     /// One file into the workspace, journaled.
@@ -279,10 +276,6 @@ impl View {
     /// come first.
     pub(super) fn replace_pending(&self, all: Vec<(&LayerSet, BaseRecord, StagedEntry)>) -> io::Result<()> {
         let held = self.layer_set(LayerKind::Pending);
-        let mut paths: Vec<Arc<Path>> = match self.has_followers() {
-            true => held.bases().paths().chain(all.iter().map(|(_, base, _)| &base.path)).cloned().collect(),
-            false => Vec::new(),
-        };
         let dir = self.dir().join("pending");
         let (fresh_dir, old_dir) = (self.dir().join("pending.new"), self.dir().join("pending.old"));
         for leftover in [&fresh_dir, &old_dir] {
@@ -312,9 +305,6 @@ impl View {
         if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
             tracing::warn!("the earlier pending changes are still in `{}`: {e}", old_dir.display());
         }
-        paths.sort();
-        paths.dedup();
-        self.pass_on(paths.iter().map(|path| &**path));
         Ok(())
     }
 
@@ -377,7 +367,7 @@ impl View {
             (_, StagedEntry::Copy) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
                 let parent = from.parent().ok_or(io::ErrorKind::InvalidInput)?;
-                super::layer::copy_one(&super::layer::open_dir(parent)?, name, &dir, name)
+                super::layer::copy_one(&super::background::open_dir(parent)?, name, &dir, name)
             }
             (_, _) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };

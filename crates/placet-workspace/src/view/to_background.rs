@@ -6,8 +6,9 @@
 //! private before. The view continues with the copies.
 
 use super::View;
+use super::background::open_dir;
 use super::command_view::{CommandDir, CommandView};
-use super::layer::{self, Layer, open_dir};
+use super::layer::{self, Layer};
 use super::layer_snapshot::LayerSnapshot;
 use crate::apply::sync_file_system;
 use crate::files::path_state::WritableDirGuard;
@@ -39,14 +40,14 @@ impl View {
         // Where the layers are: an exchange works only within one file system.
         let dir = CommandDir::make(self.dir())?;
         // What was applied since the command began is not what the command saw.
-        let mut taken = LayerSnapshot::new(dir, Vec::new(), millis(command.since.own));
+        let mut taken = LayerSnapshot { dir, roots: Vec::new(), at: millis(command.since.own) };
         let mut pairs = Vec::new();
         for (index, mount) in command.own_mounts().iter().enumerate() {
             // The last one is the workspace.
             let above = mount.lowers.len().saturating_sub(1);
             let mut layers = Vec::new();
             for (number, lower) in mount.lowers.iter().take(above).enumerate() {
-                let copy = taken.copy(index, number + 1);
+                let copy = taken.dir.path().join(format!("{index}-{number}"));
                 std::fs::create_dir(&copy)?;
                 layer::copy_tree(&open_dir(lower)?, &open_dir(&copy)?)?;
                 pairs.push((lower.clone(), copy.clone()));

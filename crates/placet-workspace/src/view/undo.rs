@@ -364,9 +364,8 @@ impl View {
             (label, plan.kind, self.log_marks()),
             (plan.steps, git),
             plan.renames,
-        )?;
-        self.pass_on(done.changes.iter().map(|change| &*change.path));
-        Ok(Some(done))
+        );
+        done.map(Some)
     }
 }
 

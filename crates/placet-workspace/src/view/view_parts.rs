@@ -22,8 +22,6 @@ pub(super) struct ViewCommands {
     pub(super) is_for_one: AtomicBool,
     /// The directory of [`ViewPaths::layers`](super::ViewPaths) that was found to work.
     pub(super) layers: OnceLock<PathBuf>,
-    /// Background commands that get what changes.
-    pub(super) running: Mutex<Vec<std::sync::Weak<super::layer_snapshot::RunningCopy>>>,
 }
 
 /// The apply of a view, if one runs.

@@ -133,10 +133,6 @@ impl Job {
             timeout,
             no_way_out,
         } = lasting;
-        let mut entered = entered;
-        if let (Some(entered), Some(supervisor)) = (&mut entered, background.pid()) {
-            entered.follow(supervisor);
-        }
         let walls = entered
             .as_ref()
             .map(|_| if no_way_out { NetworkSharing::Network } else { NetworkSharing::Nothing });
