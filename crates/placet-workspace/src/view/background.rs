@@ -210,7 +210,16 @@ impl BackgroundMerge<'_> {
     }
 
     fn leaf(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<()> {
-        let ConcurrentChange::Changed(base) = self.concurrent_change(rel)? else { return Ok(()) };
+        let base = match self.concurrent_change(rel)? {
+            ConcurrentChange::Changed(base) => base,
+            // The command replaced a directory in which others changed something.
+            ConcurrentChange::Nothing
+                if self.now().stat(rel)?.is_some_and(|s| is_dir(&s)) && self.has_moved(rel)? =>
+            {
+                None
+            }
+            ConcurrentChange::Nothing => return Ok(()),
+        };
         let (now, own) = (self.now().node(rel)?, PathState::read(upper, name)?);
         if now == own {
             return Ok(());

@@ -225,6 +225,35 @@ fn a_directory_that_was_replaced_while_others_worked_in_it_lies_beside() {
     assert_eq!(bench.seen("d.job-1/fresh").as_deref(), Some("fresh\n"));
 }
 
+/// Story: the edit of `d/x` was gone, without a word.
+#[test]
+fn a_file_or_link_in_place_of_a_directory_in_which_others_worked_lies_beside() {
+    for is_link in [true, false] {
+        for is_applied in [true, false] {
+            let bench = bench(&[("d/sub/x", "x\n"), ("d/y", "y\n"), ("e/y", "y\n")]);
+            let command = bench.begin();
+            let upper = &command.mounts[0].upper;
+            for name in ["d", "e"] {
+                match is_link {
+                    true => std::os::unix::fs::symlink("other", upper.join(name)).unwrap(),
+                    false => fs::write(upper.join(name), "file\n").unwrap(),
+                }
+            }
+            bench.hold("d/sub/x", "newer\n");
+            if is_applied {
+                bench.apply();
+            }
+            let effects = bench.end(command);
+            let case = format!("{is_link} {is_applied}");
+            assert_eq!(bench.names(&effects.beside), ["d.job-1"], "{case}");
+            assert_eq!(bench.seen("d/sub/x").as_deref(), Some("newer\n"), "{case}");
+            assert_eq!(bench.seen("d/y").as_deref(), Some("y\n"), "{case}");
+            // Where nobody else worked, the directory is what the command made of it.
+            assert_eq!(bench.seen("e/y"), None, "{case}");
+        }
+    }
+}
+
 #[test]
 fn bytes_that_are_no_text_are_never_merged() {
     let bench = bench(&[("b", "\0\n1\n2\n3\n4\n5\n")]);
