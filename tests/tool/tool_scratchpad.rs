@@ -66,6 +66,28 @@ fn loading_and_saving_go_by_the_rules_of_files() {
     assert_eq!(bench.text("new/g"), "text\n");
 }
 
+/// What is loaded and saved again is the same file, or the answer says what becomes of it.
+#[test]
+fn a_loaded_file_is_kept_to_the_byte_or_its_change_is_told() {
+    let exact: [&[u8]; 4] = [b"x\r\ny\n", b"\xef\xbb\xbfx\r\ny\r\n", "\u{fffd}\r\u{feff}é".as_bytes(), b""];
+    for bytes in exact {
+        let bench = Bench::new();
+        bench.write("f", bytes);
+        let load = json!({"action": "load", "name": "p", "path": "f"});
+        assert!(!bench.call("scratchpad", load).done().contains("UTF-8"));
+        bench.call("scratchpad", json!({"action": "save", "name": "p", "path": "g"})).done();
+        assert_eq!(std::fs::read(bench.root.join("g")).unwrap(), bytes);
+    }
+    let load = |bytes: &[u8]| {
+        let bench = Bench::new();
+        bench.write("f", bytes);
+        bench.call("scratchpad", json!({"action": "load", "name": "p", "path": "f"}))
+    };
+    assert!(load(b"caf\xe9\n").done().ends_with("decoded from windows-1252: it is saved as UTF-8"));
+    assert!(load(b"\xff\xfea\0\n\0").done().ends_with("it is saved as UTF-8"));
+    assert!(load(b"\xef\xbb\xbfx \xe9\n").failed().contains("bytes that are no text"));
+}
+
 #[test]
 fn an_output_can_be_kept_and_an_error_never_takes_its_place() {
     let bench = Bench::new();

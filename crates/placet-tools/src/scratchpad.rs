@@ -317,7 +317,8 @@ impl ScratchpadPlan {
     }
 }
 
-/// A file as an entry: a picture remains a picture, anything else must be text.
+/// A file as an entry: a picture remains a picture, anything else must be text. UTF-8 is stored as it is; of another
+/// encoding the words say so.
 fn loaded(
     path: &str,
     bytes: std::sync::Arc<Vec<u8>>,
@@ -332,9 +333,19 @@ fn loaded(
     }
     let file = TextFile::new(bytes)
         .map_err(|_| ToolError::new(format!("`{path}` is neither text nor a picture")))?;
-    let text = file.text().into_owned();
-    let size = size_of(&text);
-    Ok((ScratchpadEntry::Text(text), size))
+    // Byte for byte, with a byte order mark: what is saved again is the same file.
+    if let Ok(text) = std::str::from_utf8(file.bytes()) {
+        return Ok((ScratchpadEntry::Text(text.into()), size_of(text)));
+    }
+    let text = file.text();
+    if text.contains(char::REPLACEMENT_CHARACTER) {
+        return Err(ToolError::hint(
+            format!("`{path}` has bytes that are no text, which a scratchpad would lose"),
+            "a command can copy or change it",
+        ));
+    }
+    let what = format!("{}, decoded from {}: it is saved as UTF-8", size_of(&text), file.encoding());
+    Ok((ScratchpadEntry::Text(text.into_owned()), what))
 }
 
 fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolError> {
