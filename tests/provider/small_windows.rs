@@ -220,9 +220,7 @@ fn calls(turn: usize) -> Vec<(&'static str, Value)> {
             // What the request has left out counts as unread: the lines are read again before the edit.
             let again = json!({"path": "big.rs", "offset": (turn - 1) * 50, "limit": 10});
             let edit = json!({"path": "big.rs", "old_string": row, "new_string": "\"new\""});
-            // Where the request has left them out once more, the refusal shows the lines and asks for the same call again. A
-            // second call for an edit that was made finds nothing to change.
-            vec![("read_file", again), ("edit_file", edit.clone()), ("edit_file", edit)]
+            vec![("read_file", again), ("edit_file", edit)]
         }
         _ => vec![("run_command", json!({"command": "cat small.rs; seq 1 3000"}))],
     }

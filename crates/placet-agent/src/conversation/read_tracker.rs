@@ -1,6 +1,6 @@
 //! What the model has seen, in step with what its context still contains.
 
-use crate::request::evicted::{EvictedContent, attached_path};
+use crate::request::evicted::{EvictedContent, ResultKey, attached_path, results_of};
 use crate::services::SharedServices;
 use placet_text::conversation::{CallId, Message, Transcript};
 use std::collections::HashSet;
@@ -8,7 +8,8 @@ use std::collections::HashSet;
 /// Results and attached files that have left the model's context, each handled once.
 #[derive(Default)]
 pub(crate) struct ReadTracker {
-    evicted_results: HashSet<CallId>,
+    /// The message of the call, and the call.
+    evicted_results: HashSet<(u32, CallId)>,
     evicted_files: HashSet<String>,
 }
 
@@ -26,13 +27,11 @@ impl ReadTracker {
         transcript: &Transcript,
         services: &SharedServices,
     ) {
-        let EvictedContent { calls, attached } = evicted;
+        let EvictedContent { results, attached } = evicted;
         let workspace = &services.env.workspace;
         let attached: Vec<String> =
             attached.into_iter().filter(|path| self.evicted_files.insert(path.clone())).collect();
-        let calls: Vec<CallId> =
-            calls.into_iter().filter(|id| self.evicted_results.insert(id.clone())).collect();
-        if attached.is_empty() && calls.is_empty() {
+        if attached.is_empty() && results.is_empty() {
             return;
         }
         let forget = |path: &str, message: u32| {
@@ -41,7 +40,8 @@ impl ReadTracker {
             }
         };
         let begins = transcript.begins();
-        for (at, message) in transcript.since(begins).iter().enumerate() {
+        let messages = transcript.since(begins);
+        for (at, message) in messages.iter().enumerate() {
             let number = message_number(begins + at);
             for path in
                 message.parts().filter_map(attached_path).filter(|path| attached.iter().any(|a| a == path))
@@ -49,7 +49,16 @@ impl ReadTracker {
                 forget(path, number);
             }
             let Message::Assistant(answer) = message else { continue };
-            for call in answer.calls().filter(|call| calls.contains(&call.id)) {
+            let answered = messages.get(at + 1).map_or(&[][..], results_of);
+            for call in answer.calls() {
+                let key = (number, call.id.clone());
+                let mut own = answered.iter().filter(|result| result.id == call.id);
+                if self.evicted_results.contains(&key)
+                    || !own.any(|result| results.contains(&ResultKey::of(result)))
+                {
+                    continue;
+                }
+                self.evicted_results.insert(key);
                 // Whatever the tool set calls its tools.
                 match services.registry.judged_as(&call.name, &call.input).as_str() {
                     "read_file" => {

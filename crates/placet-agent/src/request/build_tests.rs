@@ -1,3 +1,4 @@
+use super::super::evicted::results_of;
 use super::*;
 use placet_provider::ModelCapabilities;
 use placet_text::conversation::{
@@ -211,11 +212,43 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     assert_eq!(parts[1].words().as_deref(), Some("[picture a.png is not shown: the provider refused it]"));
 }
 
+/// Story: a server numbered the calls of each answer anew, and with the oldest result all others counted as unread.
+#[test]
+fn results_whose_calls_have_one_name_are_told_apart() {
+    let mut messages = long(3, 5, 20_000);
+    for (at, message) in messages.iter_mut().enumerate() {
+        match message {
+            Message::Assistant(answer) => {
+                for block in &mut answer.blocks {
+                    if let AssistantBlock::Call(call) = block {
+                        call.id = CallId::new("call_0");
+                    }
+                }
+            }
+            Message::Results { results } => {
+                for result in results {
+                    result.id = CallId::new("call_0");
+                    result.parts.insert(0, Part::text(format!("result {at}")));
+                }
+            }
+            Message::User { .. } => {}
+        }
+    }
+    let built = context().build(&messages, &model(32_000), 1_000).unwrap();
+    let whole = |messages: &[Message]| -> Vec<String> {
+        let all = messages.iter().flat_map(results_of).map(CallResult::body);
+        all.filter(|body| body.len() > 20_000).collect()
+    };
+    let (all, sent) = (whole(&messages), whole(&built.request.messages));
+    assert!(!sent.is_empty() && all.len() == 15);
+    assert_eq!(built.out_of_view.results.len() + sent.len(), all.len());
+}
+
 #[test]
 fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let messages = long(3, 5, 20_000);
     let built = context().build(&messages, &model(32_000), 1_000).unwrap();
-    let out: Vec<&str> = built.out_of_view.calls.iter().map(CallId::as_str).collect();
+    let out: Vec<&str> = built.out_of_view.results.iter().map(|result| result.call.as_str()).collect();
     assert!(out.contains(&"c0"), "{out:?}");
     let kept = built.request.messages.iter().flat_map(|m| match m {
         Message::Results { results } => results.as_slice(),
@@ -224,7 +257,7 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let whole: Vec<&str> = kept.filter(|r| r.body().len() == 20_000).map(|r| r.id.as_str()).collect();
     assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
     assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
-    assert!(context().build(&messages, &model(1_000_000), 1_000).unwrap().out_of_view.calls.is_empty());
+    assert!(context().build(&messages, &model(1_000_000), 1_000).unwrap().out_of_view.results.is_empty());
 }
 
 #[test]

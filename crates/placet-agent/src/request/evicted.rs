@@ -1,12 +1,13 @@
 //! What is no longer in the model's context: results that were cut or omitted, and files that the person attached.
 
 use placet_text::conversation::{CallId, CallResult, Message, Note, Part};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Content that has left the model's context: results, and files that the person attached.
 #[derive(Debug, Default)]
 pub(crate) struct EvictedContent {
-    pub(crate) calls: Vec<CallId>,
+    pub(crate) results: HashSet<ResultKey>,
     pub(crate) attached: Vec<String>,
 }
 
@@ -15,7 +16,7 @@ impl EvictedContent {
     pub(crate) fn between(all: &[Message], sent: &[Message]) -> EvictedContent {
         let still: HashSet<&str> = attached(sent).collect();
         let gone = attached(all).filter(|path| !still.contains(path));
-        EvictedContent { calls: lost(all, sent), attached: gone.map(String::from).collect() }
+        EvictedContent { results: lost(all, sent), attached: gone.map(String::from).collect() }
     }
 }
 
@@ -32,15 +33,34 @@ pub(crate) fn attached_path(part: &Part) -> Option<&str> {
     }
 }
 
-/// The results of `all` that are not in `sent`, or no longer complete.
-fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
-    fn results(messages: &[Message]) -> impl Iterator<Item = &CallResult> {
-        messages.iter().flat_map(|m| match m {
-            Message::Results { results } => results.as_slice(),
-            _ => &[],
-        })
+pub(crate) fn results_of(message: &Message) -> &[CallResult] {
+    match message {
+        Message::Results { results } => results,
+        _ => &[],
     }
-    let kept: HashMap<&CallId, &CallResult> = results(sent).map(|r| (&r.id, r)).collect();
-    let gone = results(all).filter(|r| kept.get(&r.id).is_none_or(|k| k.body() != r.body()));
-    gone.map(|r| r.id.clone()).collect()
+}
+
+/// A result by its call and its text: many servers number the calls of each answer anew.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ResultKey {
+    pub(crate) call: CallId,
+    text: u64,
+}
+
+impl ResultKey {
+    pub(crate) fn of(result: &CallResult) -> ResultKey {
+        let mut text = DefaultHasher::new();
+        result.body().hash(&mut text);
+        ResultKey { call: result.id.clone(), text: text.finish() }
+    }
+}
+
+/// The results of `all` that are not in `sent`, or no longer complete.
+fn lost(all: &[Message], sent: &[Message]) -> HashSet<ResultKey> {
+    let kept = keys(sent);
+    keys(all).into_iter().filter(|key| !kept.contains(key)).collect()
+}
+
+fn keys(messages: &[Message]) -> HashSet<ResultKey> {
+    messages.iter().flat_map(results_of).map(ResultKey::of).collect()
 }
