@@ -5,10 +5,10 @@ use crate::support::job_calls::call;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{joined, shell};
 use crate::support::require::has_view;
+use crate::support::wait;
 use serde_json::json;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
 
 /// Answers `GET /out` with whether it reaches the port of the machine that leads to it, and all others with `inside`.
 const SERVER: &str = r#"import http.server, socket, sys
@@ -45,14 +45,7 @@ fn get(port: u16, path: &str) -> std::io::Result<String> {
 
 /// The same, when the program listens.
 fn get_when_there(port: u16, path: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match get(port, path) {
-            Ok(answer) => return answer,
-            Err(error) => assert!(Instant::now() < deadline, "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait::until_some("an answer", || get(port, path).ok())
 }
 
 fn refuses(port: u16) -> bool {
@@ -157,11 +150,7 @@ fn a_port_that_the_model_publishes_is_asked_about_once_and_nobody_listening_is_a
     }
     // Also when placet is killed.
     drop(pty.kill());
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !(refuses(port) && refuses(silent)) {
-        assert!(Instant::now() < deadline, "a listener is left");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait::until("no listener", || refuses(port) && refuses(silent));
 }
 
 #[test]
