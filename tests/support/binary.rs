@@ -136,6 +136,12 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    fn drop(&mut self) {
+        program::forget_layers(&self.state_dir());
+    }
+}
+
 pub struct Run {
     command: Command,
     stdin: Vec<u8>,

@@ -1,6 +1,7 @@
 //! The program under test. `.ci/run` gives the tests the release binary, because a debug assertion once hid a call that
 //! killed every process of the user.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// The binary that cargo built beside the tests, or the one that `PLACET_BINARY` names.
@@ -9,7 +10,7 @@ pub fn placet() -> &'static str {
         let program =
             std::env::var("PLACET_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_placet").to_string());
         // A program that cannot be started has no sandbox: the cases that need one would be skipped.
-        assert!(std::path::Path::new(&program).is_file(), "PLACET_BINARY names no file: `{program}`");
+        assert!(Path::new(&program).is_file(), "PLACET_BINARY names no file: `{program}`");
         program
     });
     &PROGRAM
@@ -26,4 +27,15 @@ pub fn placet_with_points() -> &'static str {
 /// once, and runs them with both.
 pub fn has_feature(built_with: bool) -> bool {
     built_with && std::env::var_os("PLACET_BINARY").is_none()
+}
+
+/// Removes what the views of a state directory that is about to go have outside of it. Layers over a home cannot lie in
+/// that home, and each new state directory looks through all that lie there.
+pub fn forget_layers(state: &Path) {
+    let own = format!("placet-{}", rustix::process::geteuid().as_raw());
+    for view in std::fs::read_dir(state.join("views")).into_iter().flatten().flatten() {
+        for place in ["/var/tmp", "/dev/shm"] {
+            drop(std::fs::remove_dir_all(Path::new(place).join(&own).join("layers").join(view.file_name())));
+        }
+    }
 }

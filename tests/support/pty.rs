@@ -516,6 +516,7 @@ impl Pty {
 impl Drop for Pty {
     fn drop(&mut self) {
         drop(self.child.kill());
+        super::program::forget_layers(&self.home.path().join(".local/state/placet"));
     }
 }
 

@@ -241,9 +241,7 @@ fn kept(out: &mut String, app: &App) {
     }
     places.extend([("journal", journals), ("contents", objects)]);
     for (what, dir) in places.iter().filter(|(_, dir)| dir.is_dir()) {
-        let (files, bytes) = size(dir);
-        let s = if files == 1 { "" } else { "s" };
-        let _ = writeln!(out, "{what:<13} {files} file{s}, {} in {}", in_units(bytes), visible::path(dir));
+        let _ = writeln!(out, "{what:<13} {}", measured(dir, "file"));
     }
 }
 
@@ -280,24 +278,31 @@ fn damage(out: &mut String, app: &App) -> usize {
     }
     let aside = app.paths.state.join("damaged");
     if aside.is_dir() {
-        let (files, bytes) = size(&aside);
-        let s = if files == 1 { "" } else { "s" };
-        let _ = writeln!(
-            out,
-            "set aside     {files} damaged file{s}, {} in {}",
-            in_units(bytes),
-            visible::path(&aside)
-        );
+        let _ = writeln!(out, "set aside     {}", measured(&aside, "damaged file"));
     }
     damage.len()
 }
 
-/// Files and the bytes they take on the disk; what cannot be read counts for nothing.
-fn size(dir: &Path) -> (u64, u64) {
-    let (mut files, mut bytes) = (0, 0);
+/// How many files a directory has, and what they take.
+fn measured(dir: &Path, file: &str) -> String {
+    let (files, bytes, is_all) = size(dir);
+    let (more, s) = (if is_all { "" } else { "more than " }, if files == 1 { "" } else { "s" });
+    format!("{more}{files} {file}{s}, {more}{} in {}", in_units(bytes), visible::path(dir))
+}
+
+/// Of a place with more entries, doctor says that there is more: nobody waits for the walk of all.
+const MOST_MEASURED: u32 = 20_000;
+
+/// Files and the bytes they take on the disk, and whether these are all. What cannot be read counts for nothing.
+fn size(dir: &Path) -> (u64, u64, bool) {
+    let (mut files, mut bytes, mut entries) = (0, 0, 0);
     let mut todo = vec![dir.to_path_buf()];
     while let Some(dir) = todo.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            entries += 1;
+            if entries > MOST_MEASURED {
+                return (files, bytes, false);
+            }
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() {
                 todo.push(entry.path());
@@ -307,7 +312,7 @@ fn size(dir: &Path) -> (u64, u64) {
             }
         }
     }
-    (files, bytes)
+    (files, bytes, true)
 }
 
 fn in_units(bytes: u64) -> String {
