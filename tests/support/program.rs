@@ -32,10 +32,12 @@ pub fn has_feature(built_with: bool) -> bool {
 /// Removes what the views of a state directory that is about to go have outside of it. Layers over a home cannot lie in
 /// that home, and each new state directory looks through all that lie there.
 pub fn forget_layers(state: &Path) {
-    let own = format!("placet-{}", rustix::process::geteuid().as_raw());
-    for view in std::fs::read_dir(state.join("views")).into_iter().flatten().flatten() {
-        for place in ["/var/tmp", "/dev/shm"] {
-            drop(std::fs::remove_dir_all(Path::new(place).join(&own).join("layers").join(view.file_name())));
+    let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for view in entries(&state.join("views")) {
+        for shared in ["/var/tmp", "/dev/shm"].iter().flat_map(|dir| entries(Path::new(dir))) {
+            if shared.file_name().to_string_lossy().starts_with("placet-") {
+                drop(std::fs::remove_dir_all(shared.path().join("layers").join(view.file_name())));
+            }
         }
     }
 }

@@ -29,6 +29,12 @@ pub struct Txn {
     pub user: Option<u32>,
 }
 
+impl Drop for Txn {
+    fn drop(&mut self) {
+        super::program::forget_layers(&self.state());
+    }
+}
+
 impl Txn {
     /// On a real disk.
     pub fn on_disk() -> Txn {
