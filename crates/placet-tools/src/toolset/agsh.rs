@@ -16,8 +16,8 @@ use crate::files::lookup::{ExpectedKind, LookupPlan, prefix, with_gaps};
 use crate::files::pattern::line_matcher;
 use crate::files::read;
 use crate::files::read::ReadPlan;
-use crate::files::search::search_below;
-use crate::files::search_results::SearchQuery;
+use crate::files::search::{credit, search_below};
+use crate::files::search_results::{SearchHit, SearchQuery};
 use crate::files::write::{WriteFileMode, WritePlan};
 use placet_workspace::{OpenConsent, ResolvedPath, WalkFilter};
 use schemars::JsonSchema;
@@ -39,6 +39,9 @@ struct AgshRead {
     offset: Option<usize>,
     /// Maximum number of lines to read.
     limit: Option<usize>,
+    // Its document has none, and without it no part of a line longer than a page could be read.
+    /// Characters of the first line to skip.
+    column: Option<usize>,
     /// Save output to the scratchpad under this name.
     scratchpad: Option<String>,
 }
@@ -136,8 +139,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 fn read(args: &AgshRead, env: &ToolContext, _: &Arc<()>) -> PlanResult {
-    let AgshRead { path, offset, limit, scratchpad } = args.clone();
-    let args = read::Args { path, offset, limit, scratchpad, exact: Some(true), ..read::Args::default() };
+    let AgshRead { path, offset, limit, column, scratchpad } = args.clone();
+    let exact = Some(true);
+    let args = read::Args { path, offset, limit, column, scratchpad, exact, ..read::Args::default() };
     Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
@@ -198,20 +202,23 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
-    let most = if args.scratchpad.is_some() { usize::MAX } else { MATCHES };
+    let is_shown = args.scratchpad.is_none();
+    let most = if is_shown { MATCHES } else { usize::MAX };
     let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let search = SearchQuery { matcher, context: 0, names_only: false, most };
         let found = search_below(ctx, at, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
-        let (mut text, mut shown, mut all) = (String::new(), 0, 0);
+        let (mut text, mut shown, mut all, mut shown_hits) = (String::new(), 0, 0, Vec::new());
         for file in found.files.iter().filter(|f| kept(f.relative.as_path())) {
             all += file.matches;
-            for hit in file.hits.iter().take(most - shown) {
-                shown += 1;
-                let name = file.relative.shown();
+            let hits: Vec<SearchHit> = file.hits.iter().take(most - shown).cloned().collect();
+            shown += hits.len();
+            let name = file.relative.shown();
+            for hit in &hits {
                 let _ = writeln!(text, "{}{name}:{}: {}", found.prefix, hit.line, hit.text());
             }
+            shown_hits.push(file.of_shown(hits));
         }
         match all {
             0 => text.push_str("No matches found"),
@@ -220,6 +227,9 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
                 "[{shown} of {n} matches: narrow the search, or give scratchpad to store all]"
             )),
             _ => {}
+        }
+        if is_shown && text.len() <= ctx.env.limits.inline() {
+            credit(&ctx.env, &found.base, &shown_hits);
         }
         let output = ToolOutput::lookup(format!("{all} matches"), text);
         Ok(with_gaps(output, &found.skipped))
