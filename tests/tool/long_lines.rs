@@ -135,11 +135,14 @@ fn what_a_search_and_a_window_showed_of_a_large_file_may_be_edited_and_nothing_e
         bench.call("read_file", json!({"path": "data.json", "offset": 10, "limit": 2})).done();
         bench.call("search_contents", json!({"pattern": "row 0400000|row 0400001"})).done();
         bench.call("search_contents", json!({"pattern": item(count / 2)})).done();
+        bench.call("read_file", json!({"path": "data.json", "offset": 600_000, "limit": 2})).done();
         for (old, may) in [
+            ("row 0600001", true),
+            ("row 0600020", false),
             ("row 0000010", true),
-            ("row 0000012", false),
+            ("row 0000020", false),
             ("row 0400000", true),
-            ("row 0400002", false),
+            ("row 0400020", false),
             (&item(count / 2), true),
             (&item(count / 4), false),
             ("row 0400001", true),

@@ -303,6 +303,14 @@ impl ReadLedger {
         }
     }
 
+    /// The hash of the content that was shown, of a file that is known as a whole.
+    pub fn hash_of(&self, path: &Path) -> Option<Hash> {
+        match self.entries.get(path).map(|s| &s.what) {
+            Some(SeenContent::Content { hash, .. }) => Some(*hash),
+            _ => None,
+        }
+    }
+
     /// What was shown of a file too large to be known as a whole: lines, and the hash they had.
     pub fn windows(&self, path: &Path) -> &[SeenWindow] {
         match self.entries.get(path).map(|s| &s.what) {
