@@ -4,7 +4,7 @@
 //! count as read. A long line is cut around its match, and the part that is shown counts as read.
 
 use super::find::{PathGlob, nonzero_limit};
-use super::list::{gaps, left_out, walk_root};
+use super::list::{gaps, left_out, part_of, walk_root};
 use super::pattern::{PatternError, line_matcher};
 use super::search_results::{FileHits, HitCollector, LOADED, SearchHit, SearchQuery, SearchResults};
 use crate::arguments::ToolSchema;
@@ -157,7 +157,6 @@ impl Plan for SearchPlan {
 pub(crate) struct ContentMatches {
     pub(crate) files: Vec<FileHits>,
     pub(crate) skipped: SkippedEntries,
-    pub(crate) binary: usize,
     /// Path of the directory or file searched, and what to put before relative paths.
     pub(crate) base: PathBuf,
     pub(crate) prefix: String,
@@ -181,8 +180,8 @@ pub(crate) fn search_below(
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
         gatherer.worker(&stop).file(RelativePath::default(), Ok(opened.file));
-        let SearchResults { files, binary, skipped } = gatherer.finish(budget);
-        return Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix });
+        let SearchResults { files, skipped } = gatherer.finish(budget);
+        return Ok(ContentMatches { files, skipped, base: at.path.clone(), prefix });
     }
     let root = walk_root(env, at, consent)?;
     let mut skipped = DirWalk::new(&env.workspace, show, budget, &cancelled).run(root, || {
@@ -197,13 +196,13 @@ pub(crate) fn search_below(
             }
         }
     });
-    let SearchResults { files, binary, skipped: unsearched } = gatherer.finish(budget);
+    let SearchResults { files, skipped: unsearched } = gatherer.finish(budget);
     skipped += unsearched;
     let prefix = match prefix {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),
     };
-    Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix })
+    Ok(ContentMatches { files, skipped, base: at.path.clone(), prefix })
 }
 
 impl SearchPlan {
@@ -266,15 +265,13 @@ impl SearchPlan {
             (0, _) => "no matches".to_string(),
             (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),
             (_, Some(true)) => format!("{in_files} with a match"),
-            _ if view.shown < matches => format!(
-                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to store all",
-                view.shown
-            ),
-            _ => format!("{matches} matching {lines} in {in_files}"),
+            _ => match part_of(view.shown, matches, &format!("matching {lines} in {in_files}")) {
+                Some(part) => {
+                    format!("{part}: narrow the search, raise limit, or give scratchpad to store all")
+                }
+                None => format!("{matches} matching {lines} in {in_files}"),
+            },
         }];
-        if found.binary > 0 {
-            notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
-        }
         notes.extend(left_out(&found.skipped).map(|words| format!("{words} skipped")));
         notes.extend(gaps(&found.skipped));
         notes.join("; ")

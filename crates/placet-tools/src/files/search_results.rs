@@ -121,8 +121,7 @@ impl FileHits {
 #[derive(Default)]
 struct HitBatch {
     files: Vec<FileHits>,
-    binary: usize,
-    /// Files that were not opened because the kernel generates them, and files that could not be read.
+    /// Files that were not opened because the kernel generates them, that could not be read, or that are binary.
     skipped: SkippedEntries,
     /// Files whose search was stopped.
     stopped: Vec<String>,
@@ -132,7 +131,6 @@ struct HitBatch {
 pub(crate) struct SearchResults {
     /// In the order of their paths.
     pub(crate) files: Vec<FileHits>,
-    pub(crate) binary: usize,
     pub(crate) skipped: SkippedEntries,
 }
 
@@ -168,7 +166,7 @@ impl HitCollector {
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         let late = (!pile.stopped.is_empty() && budget.is_expired()).then(|| budget.timeout_in(pile.stopped));
         let skipped = SkippedEntries { late, ..pile.skipped };
-        SearchResults { files: pile.files, binary: pile.binary, skipped }
+        SearchResults { files: pile.files, skipped }
     }
 }
 
@@ -202,7 +200,7 @@ impl SearchWorker<'_> {
             return;
         }
         if hits.binary {
-            self.own.binary += 1;
+            self.own.skipped.binary += 1;
             return;
         }
         if let Err(e) = &done {
@@ -224,7 +222,6 @@ impl Drop for SearchWorker<'_> {
     fn drop(&mut self) {
         let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
         pile.files.append(&mut self.own.files);
-        pile.binary += self.own.binary;
         pile.skipped += std::mem::take(&mut self.own.skipped);
         pile.stopped.append(&mut self.own.stopped);
     }

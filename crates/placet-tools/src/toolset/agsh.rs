@@ -12,7 +12,8 @@ use crate::command::run;
 use crate::command::run::RunPlan;
 use crate::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::files::find::{PathGlob, find_paths};
-use crate::files::lookup::{ExpectedKind, LookupPlan, prefix, with_gaps};
+use crate::files::list::part_of;
+use crate::files::lookup::{ExpectedKind, LookupPlan, prefix, with_missing};
 use crate::files::pattern::line_matcher;
 use crate::files::read;
 use crate::files::read::ReadPlan;
@@ -183,16 +184,12 @@ fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> PlanResult {
         let (found, skipped) = find_paths(ctx, at, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, at);
         let mut text: String = found.iter().take(most).map(|p| format!("{base}{}\n", p.shown())).collect();
-        match found.len() {
-            0 => text.push_str("No files found"),
-            n if n > most => drop(writeln!(
-                text,
-                "[{most} of {n} files: narrow the pattern, or give scratchpad to store all]"
-            )),
-            _ => {}
+        if found.is_empty() {
+            text.push_str("No files found");
         }
+        let cut = part_of(most, found.len(), "files: narrow the pattern, or give scratchpad to store all");
         let output = ToolOutput::lookup(format!("found {}", found.len()), text);
-        Ok(with_gaps(output, &skipped))
+        Ok(with_missing(output, cut, &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
@@ -220,19 +217,15 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
             }
             shown_hits.push(file.of_shown(hits));
         }
-        match all {
-            0 => text.push_str("No matches found"),
-            n if n > shown => drop(writeln!(
-                text,
-                "[{shown} of {n} matches: narrow the search, or give scratchpad to store all]"
-            )),
-            _ => {}
+        if all == 0 {
+            text.push_str("No matches found");
         }
+        let cut = part_of(shown, all, "matches: narrow the search, or give scratchpad to store all");
         if is_shown && text.len() <= ctx.env.limits.inline() {
             credit(&ctx.env, &found.base, &shown_hits);
         }
         let output = ToolOutput::lookup(format!("{all} matches"), text);
-        Ok(with_gaps(output, &found.skipped))
+        Ok(with_missing(output, cut, &found.skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
