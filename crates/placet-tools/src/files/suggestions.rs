@@ -195,7 +195,6 @@ mod tests {
             ("one\n\n\tbar\n", "line 2\n  file: →bar\n  sent: \n"),
             ("\n\n\tbar\n", "line 1\n  file: one\n  sent: \n"),
             ("bar\n", "line 2\n  file: →bar\n  sent: bar\n"),
-            ("end\n\n\nlast\n", "line 5\n  file: last\n  sent: \n"),
             ("\none\n", "none: the line breaks before the first line or after the last one differ\n"),
         ] {
             let near = nearest_block(&text, wanted).unwrap();
