@@ -175,31 +175,33 @@ fn tool_failure(error: crate::tools::ToolError) -> CliError {
     CliError { hint: error.hint.as_ref().map(ToString::to_string), ..CliError::usage(error.message) }
 }
 
-/// The result on standard output, an error on standard error.
+/// The result on standard output, an error and placet's notes on standard error: a result in JSON is nothing but JSON.
 fn print_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, CliError> {
-    let mut out = String::new();
+    let (mut out, mut notes) = (String::new(), Vec::new());
     for part in parts {
         match part {
-            Part::Text { .. } | Part::Note(_) => {
-                let text = part.words().unwrap_or_default();
-                out.push_str(&text);
+            Part::Text { text } => {
+                out.push_str(text);
                 if !text.ends_with('\n') {
                     out.push('\n');
                 }
             }
+            Part::Note(note) => notes.push(note.words()),
             Part::Image(image) => {
                 let _ = writeln!(out, "[{}: {}]", image.word(), image.describe());
             }
         }
     }
-    match outcome {
-        CallOutcome::Done => print_foreign(&out).map(|()| report::DONE),
+    let code = match outcome {
+        CallOutcome::Done => print_foreign(&out).map(|()| report::DONE)?,
         other => {
             // The tool's words, and what they quote: not placet's own.
             report::pass_on(out.trim_end());
-            Ok(if other == CallOutcome::Denied { report::REFUSED } else { report::ERROR })
+            if other == CallOutcome::Denied { report::REFUSED } else { report::ERROR }
         }
-    }
+    };
+    notes.iter().for_each(|note| warn(note));
+    Ok(code)
 }
 
 fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {

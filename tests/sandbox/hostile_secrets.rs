@@ -153,6 +153,33 @@ fn a_file_of_settings_and_secrets_is_seen_without_its_secrets() {
     assert!(text.contains("tractor"), "{text}");
 }
 
+/// The same where the home directory is the workspace: the file itself stays what it is.
+#[test]
+fn a_home_directory_that_is_the_workspace_shows_no_secret_of_its_settings() {
+    if !has_view() {
+        return;
+    }
+    let place = Place::new();
+    let text = "[user]\n\tname = plain.example\n[github]\n\ttoken = tractor\n";
+    place.home_file(".gitconfig", text);
+    place.home_file(".config/pip/pip.conf", "[global]\nindex-url = https://u:tractor@plain.example/\n");
+    for mode in ["read", "ask", "write"] {
+        for line in [
+            "cat .gitconfig .config/pip/pip.conf; git config --list",
+            "grep -rs . .",
+            "rm -f .gitconfig; mv .gitconfig g; cat g .gitconfig; echo x >> .gitconfig; cat .gitconfig",
+        ] {
+            let input = json!({"command": line}).to_string();
+            let run = place.placet(["tool", "call", "run_command", &input, "--mode", mode]);
+            let out = run.cwd(&place.home).go();
+            assert!(out.stdout.contains("plain.example"), "{mode}, {line}: {out:#?}");
+            assert!(!out.stdout.contains("tractor"), "{mode}, {line}: {out:#?}");
+            assert!(!out.stdout.contains("[effects:"), "{mode}, {line}: {out:#?}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(place.home.join(".gitconfig")).unwrap(), text);
+}
+
 #[test]
 fn a_credential_file_that_the_person_names_is_passed() {
     if !has_view() {

@@ -1,6 +1,6 @@
 //! A bench for tools: a temporary directory, an environment, a policy whose questions are answered.
 
-use placet::conversation::{CallId, CallInput, CallOutcome, Part, text_of};
+use placet::conversation::{CallFact, CallId, CallInput, CallOutcome, Part, words_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
@@ -219,7 +219,8 @@ pub struct Got(pub ToolOutput);
 
 impl Got {
     pub fn body(&self) -> String {
-        text_of(&self.0.for_model)
+        let notes = self.0.recorded.iter().filter_map(CallFact::note).map(Part::Note);
+        words_of(&self.0.for_model.iter().cloned().chain(notes).collect::<Vec<_>>())
     }
 
     #[track_caller]

@@ -85,4 +85,15 @@ fn a_batch_answers_in_json_and_its_exit_code_says_when_nothing_could_be_done() {
     assert_eq!(answer["aOpResults"][1]["bSuccess"], json!(false));
     assert_eq!((place.read("f"), place.read("g")), ("x".into(), "x".into()));
     place.run(["--dialect", "typestack", "--mode", "write", "-p", "{\"aOperations\": 1}"]).code(1);
+    // Nothing could be done: one operation, or all of them.
+    let read = |path: &str| json!({"sBase": "app", "sPath": path, "sMode": "read"});
+    for operations in [json!([on("f/x")]), json!([read("missing")]), json!([on("f/x"), read("missing"), 1])] {
+        let batch = json!({"aOperations": operations});
+        let prompt = place.run(["--mode", "write", "-p", &batch.to_string()]).code(1);
+        let call = place.call("agent_prompt", &batch, &["--dialect", "typestack", "--mode", "write"]).code(1);
+        for text in [prompt.stdout.trim(), call.stderr.trim()] {
+            let answer: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+            assert_eq!(answer["aOpResults"].as_array().unwrap().len(), operations.as_array().unwrap().len());
+        }
+    }
 }

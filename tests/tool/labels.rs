@@ -111,7 +111,7 @@ fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_
     // What the words hide is seen in the effects.
     let out = run("cat secret/plan.txt | sh -c 'cat > $(echo out).txt'; echo kept > secret/kept.txt");
     assert!(
-        out.stdout
+        out.stderr
             .contains("the target resource \"out.txt\" is classified PUBLIC; this change was discarded"),
         "{out:#?}"
     );

@@ -74,7 +74,7 @@ fn contents_are_searched_and_shown_lines_count_as_read() {
     assert_eq!(
         search(json!({"pattern": "TODO"})),
         "src/deep/lib.rs\n1│//! TODO first\nsrc/main.rs\n2│    let todo = 1; // TODO later\n\
-         [2 matching lines in 2 files; 1 binary file not searched; 2 ignored, 2 dotted entries skipped]"
+         [2 matching lines in 2 files; 2 ignored, 2 dotted entries skipped; 1 binary file not searched]"
     );
     bench
         .call(

@@ -284,11 +284,11 @@ fn an_unreadable_file_is_counted_by_every_search() {
         std::fs::set_permissions(txn.tree.join("a"), PermissionsExt::from_mode(0o000)).unwrap();
         std::fs::set_permissions(txn.tree.join("c"), PermissionsExt::from_mode(0o200)).unwrap();
         let out = txn.run(["tool", "call", tool, &call.to_string(), "--dialect", set]).code(0);
-        assert!(out.stdout.contains("2 unreadable entries"), "{set}: {}", out.stdout);
+        assert!(format!("{}{}", out.stdout, out.stderr).contains("2 unreadable entries"), "{set}: {out:?}");
         std::fs::set_permissions(txn.tree.join("a"), PermissionsExt::from_mode(0o644)).unwrap();
         std::fs::set_permissions(txn.tree.join("c"), PermissionsExt::from_mode(0o644)).unwrap();
         let out = txn.run(["tool", "call", tool, &call.to_string(), "--dialect", set]).code(0);
-        assert!(!out.stdout.contains("unreadable"), "{set}: {}", out.stdout);
+        assert!(!format!("{}{}", out.stdout, out.stderr).contains("unreadable"), "{set}: {out:?}");
     }
 }
 

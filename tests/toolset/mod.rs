@@ -1,5 +1,6 @@
 //! The tools of other systems, and the rules that placet takes from them.
 
+mod complete_answers;
 mod dialect_editors;
 mod dialect_scenarios;
 mod dialects;

@@ -11,8 +11,8 @@ fn bench() -> Bench {
 }
 
 fn run(bench: &Bench, operations: Value) -> Value {
-    let body = bench.call("agent_prompt", json!({"aOperations": operations})).done();
-    serde_json::from_str(&body).unwrap()
+    let got = bench.call("agent_prompt", json!({"aOperations": operations}));
+    serde_json::from_str(&got.body()).unwrap()
 }
 
 fn on(path: &str, mode: &str, rest: Value) -> Value {

@@ -35,10 +35,9 @@ impl fmt::Display for ArgumentRepair {
     }
 }
 
-/// The line for the model.
+/// All of them in a line for the model.
 pub(super) fn line(repairs: &[ArgumentRepair]) -> String {
-    let all: Vec<String> = repairs.iter().map(ArgumentRepair::to_string).collect();
-    format!("note: {}", all.join("; "))
+    repairs.iter().map(ArgumentRepair::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// The arguments in the only way in which they fit `schema`, and what was changed. `None` if nothing had to be.
@@ -145,7 +144,7 @@ mod tests {
     fn a_value_with_one_meaning_is_taken_and_said() {
         let limit = |value: Value| json!({"path": "a", "limit": value});
         for two in [json!("2"), json!("2.0"), json!(" 2 "), json!(2.0)] {
-            let said = format!("note: `limit` {two} was taken as 2");
+            let said = format!("`limit` {two} was taken as 2");
             assert_eq!(read(limit(two)), Some((limit(json!(2)), said)));
         }
         for (text, value) in [("true", true), ("False", false)] {
@@ -189,7 +188,7 @@ mod tests {
     #[test]
     fn a_parameter_that_no_tool_has_is_ignored_and_said() {
         let found = read(json!({"path": "a", "explanation": "why", "limit": "3"}));
-        let said = "note: there is no parameter `explanation`: it was ignored; `limit` \"3\" was taken as 3";
+        let said = "there is no parameter `explanation`: it was ignored; `limit` \"3\" was taken as 3";
         assert_eq!(found, Some((json!({"path": "a", "limit": 3}), said.into())));
     }
 

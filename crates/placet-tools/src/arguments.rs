@@ -94,8 +94,7 @@ impl ToolSchema {
         };
         self.refuse_long(input)?;
         let mut given = given.clone();
-        // `null` for an optional parameter means that the parameter is absent.
-        given.retain(|name, value| !value.is_null() || self.required(name));
+        given.retain(|name, value| self.required(name) || !self.is_left_out(name, value));
         self.check(&given)?;
         serde_json::from_value(Value::Object(given))
             .map_err(|e| self.error(format!("invalid arguments: {e}")))
@@ -154,6 +153,15 @@ impl ToolSchema {
 
     fn properties(&self) -> Option<&Map<String, Value>> {
         self.spec.schema.get("properties").and_then(Value::as_object)
+    }
+
+    /// `null` for an optional parameter means that the parameter is absent, and so does an empty text: only a content, or
+    /// what has no type, may be empty.
+    fn is_left_out(&self, name: &str, value: &Value) -> bool {
+        let field = self.properties().and_then(|all| all.get(name));
+        let means_nothing =
+            |field: &Value| field.get("type").is_some() && field.get(argument_size::CONTENT).is_none();
+        value.is_null() || value == "" && field.is_some_and(means_nothing)
     }
 
     fn required(&self, name: &str) -> bool {
@@ -346,8 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_read_and_null_means_left_out() {
-        let args: Args = shape().parse(&json!({"path": "a", "limit": null, "how": "slow"})).unwrap();
-        assert_eq!(args, Args { path: "a".into(), limit: None, how: Some(TestSpeed::Slow), force: None });
+    fn what_is_right_is_read_and_null_or_an_empty_text_means_left_out() {
+        for limit in [json!(null), json!("")] {
+            let args: Args = shape().parse(&json!({"path": "a", "limit": limit, "how": "slow"})).unwrap();
+            assert_eq!(args, Args { path: "a".into(), limit: None, how: Some(TestSpeed::Slow), force: None });
+        }
+        let args: Args = shape().parse(&json!({"path": "", "how": ""})).unwrap();
+        assert_eq!(args, Args { path: String::new(), limit: None, how: None, force: None });
     }
 }

@@ -20,7 +20,7 @@ use super::{
 use super::{ask_person, remember, scratchpad, skill, subagent, todo};
 use placet_permission::{Access, Permit};
 use placet_session::session::check_name;
-use placet_text::conversation::{CallFailure, CallInput, Part, ToolCall, ToolSpec};
+use placet_text::conversation::{CallFact, CallFailure, CallInput, ToolCall, ToolSpec};
 use placet_text::text::nearest;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -353,7 +353,8 @@ impl ToolRegistry {
         };
         let inner = tool.plan(value, env).map_err(|e| self.names.error(e, &env.limits.offered))?;
         // Only if the tool has this parameter: otherwise its plan has refused the parameter already.
-        let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
+        let named = value.get("scratchpad").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let scratchpad = named.map(String::from);
         if let Some(pad) = &scratchpad {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
@@ -435,7 +436,8 @@ impl Plan for DeliveredPlan {
         Box::pin(async move {
             let mut done = delivering.await;
             if !repairs.is_empty() {
-                done.for_model.push(Part::text(argument_repair::line(&repairs)));
+                let changes = argument_repair::line(&repairs);
+                done.recorded.push(CallFact::ArgumentsChanged { changes });
             }
             done
         })

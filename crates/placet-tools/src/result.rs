@@ -78,6 +78,7 @@ impl ToolOutput {
             OutputFacts::Steady(text) => texts.push(text),
             _ => {}
         }
+        texts.extend(self.recorded.iter_mut().filter_map(CallFact::text_mut));
         texts
     }
 }

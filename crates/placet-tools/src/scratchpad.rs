@@ -3,6 +3,7 @@
 use super::arguments::ToolSchema;
 use super::blocking::{blocking, consent_of};
 use super::files::edit::UnreadPolicy;
+use super::files::edit_errors::bad_text;
 use super::files::file_page::{GUTTER, ROW};
 use super::files::read::picture_error;
 use super::files::write::{WriteContent, WritePlan};
@@ -16,7 +17,7 @@ use placet_permission::{Access, Permit};
 use placet_session::session::{MAX_ENTRY, ScratchpadEntry, ScratchpadError, check_name};
 use placet_text::conversation::{CallOutcome, Part, ToolSpec};
 use placet_text::text::{LineDiff, for_model};
-use placet_workspace::{OpenConsent, ResolvedPath, TextFile};
+use placet_workspace::{OpenConsent, Replacement, ResolvedPath, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -280,6 +281,11 @@ impl ScratchpadPlan {
             ScratchpadOp::Edit { name, old, new } => {
                 let text = get_text(&name)?;
                 let after = edited(&name, &text, &old, &new)?;
+                if after == text {
+                    return Ok(ScratchpadReply::Text(format!(
+                        "nothing to change in the scratchpad `{name}`"
+                    )));
+                }
                 let diff = LineDiff::new(&text, &after).unified(2, 3000).text;
                 let diff = for_model(&diff).into_owned();
                 format!("edited the scratchpad `{name}`: {}\n{diff}", put(&name, after)?)
@@ -348,9 +354,17 @@ fn loaded(
     Ok((ScratchpadEntry::Text(text.into_owned()), what))
 }
 
+/// As edit_file edits a file: line breaks in the texts stand for the line ends that the entry has.
 fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolError> {
-    match text.matches(old).count() {
-        1 => Ok(text.replacen(old, new, 1)),
+    let replacement = Replacement::of_text(old, new);
+    let file = TextFile::of_text(text);
+    let places = file.places(&replacement, usize::MAX).map_err(|e| bad_text(&e))?;
+    match places.len() {
+        1 => {
+            let spliced = file.splice(&places, &replacement).map_err(|e| bad_text(&e))?;
+            Ok(String::from_utf8_lossy(&spliced.bytes).into_owned())
+        }
+        0 if file.has_line_ends_of(&replacement) => Ok(text.into()),
         0 => Err(ToolError::hint(
             format!("old_string is not in the scratchpad `{name}`"),
             "read it to copy the exact text",

@@ -397,10 +397,7 @@ impl App {
         let settings = &self.config.settings().sandbox;
         let own: Vec<PathBuf> =
             settings.keep_files.iter().chain(settings.mask.iter()).map(|text| self.expanded(text)).collect();
-        let roots = self.workspace.roots();
-        let is_ours = |file: &PathBuf| {
-            !own.contains(file) && !access.unmasks(file) && !roots.iter().any(|root| file.starts_with(root))
-        };
+        let is_ours = |file: &PathBuf| !own.contains(file) && !access.unmasks(file);
         crate::text::secret::mixed_files(home).filter(is_ours).collect()
     }
 

@@ -165,6 +165,7 @@ impl TurnCalls {
             self.events.send(TurnEvent::Todos(items));
         }
         let mut parts = from_tool(for_model);
+        parts.extend(recorded.iter().filter_map(CallFact::note).map(Part::Note));
         parts.extend(note.map(Part::Note));
         self.answer(CallResult::new(call, outcome, parts).with(recorded), for_person);
     }

@@ -1,5 +1,6 @@
 //! Facts about a result for later code, as values: no code parses the text that the model gets.
 
+use super::Note;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,10 @@ pub enum CallFact {
     StoredIn { scratchpad: String },
     /// This number of bytes of the result is not in its parts.
     Cut { bytes: u64 },
+    /// What was changed in the arguments, which had one meaning only.
+    ArgumentsChanged { changes: String },
+    /// What the result does not have although the call asked for it.
+    Incomplete { missing: String },
     /// The call failed in this way.
     Failed { fault: CallFailure },
     /// The file that was read to its end does not end with a line end.
@@ -24,6 +29,29 @@ pub enum CallFact {
     /// A digest of the result without parts that differ from run to run, such as the elapsed time: two results with the
     /// same digest are the same.
     Same { digest: String },
+}
+
+impl CallFact {
+    /// What the model reads of the fact beside the result.
+    pub fn note(&self) -> Option<Note> {
+        match self {
+            CallFact::ArgumentsChanged { changes } => {
+                Some(Note::ArgumentsChanged { changes: changes.clone() })
+            }
+            CallFact::Incomplete { missing } => Some(Note::ResultIncomplete { missing: missing.clone() }),
+            _ => None,
+        }
+    }
+
+    /// A text in it that may quote a file or a call.
+    pub fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            CallFact::ArgumentsChanged { changes: text } | CallFact::Incomplete { missing: text } => {
+                Some(text)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The kind of failure of a call.

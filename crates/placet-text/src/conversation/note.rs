@@ -83,6 +83,10 @@ pub enum Note {
     NewDiagnostics { found: Vec<FailedCheck> },
     /// A message of a damaged session.
     MessageLost,
+    /// What was changed in the arguments of a call, which had one meaning only.
+    ArgumentsChanged { changes: String },
+    /// What an answer does not have although the call asked for it.
+    ResultIncomplete { missing: String },
     /// A change that could not be written to its mounted store.
     NotStored { reason: String },
     /// Changes of a command at a lower level than the conversation's, which placet discarded.
@@ -196,6 +200,8 @@ impl Note {
                 | Note::FailsAlike { .. }
                 | Note::Interrupted { .. }
                 | Note::PictureMissing { .. }
+                | Note::ArgumentsChanged { .. }
+                | Note::ResultIncomplete { .. }
                 | Note::NotStored { .. }
                 | Note::WriteDownBlocked { .. }
         )
@@ -227,7 +233,10 @@ impl Note {
             Note::ResultLeftOut { arguments, .. } => vec![arguments],
             Note::PictureHidden { name, reason, .. } => vec![name, reason],
             Note::DirectoryChanged { from, to } => vec![from, to],
-            Note::NotStored { reason } | Note::AnswerWithheld { reason } => vec![reason],
+            Note::NotStored { reason: text }
+            | Note::AnswerWithheld { reason: text }
+            | Note::ArgumentsChanged { changes: text }
+            | Note::ResultIncomplete { missing: text } => vec![text],
             Note::SumUp { focus } => vec![focus],
             Note::DirectoryInstructions { dir, text, .. } => vec![dir, text],
             Note::HookSays { hook, text } => vec![hook, text],

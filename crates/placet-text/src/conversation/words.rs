@@ -106,6 +106,8 @@ impl Note {
             Note::ChecksFailed { failed, round, most } => checks_failed(failed, *round, *most),
             Note::NewDiagnostics { found } => with_checks(NEW_DIAGNOSTICS.into(), found),
             Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
+            Note::ArgumentsChanged { changes } => format!("note: {}", on_one_line(changes)),
+            Note::ResultIncomplete { missing } => format!("[{}]", on_one_line(missing)),
             Note::NotStored { reason } => format!("[not saved to the store: {}]", on_one_line(reason)),
             Note::WriteDownBlocked { level, files, more } => write_down_blocked(level, files, *more),
             Note::Earlier { text } => return Cow::Borrowed(text),

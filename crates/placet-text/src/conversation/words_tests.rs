@@ -50,6 +50,8 @@ fn all(hostile: &str) -> Vec<Note> {
             found: vec![FailedCheck { check: text(), outcome: text(), lines: vec![text()] }],
         },
         Note::MessageLost,
+        Note::ArgumentsChanged { changes: text() },
+        Note::ResultIncomplete { missing: text() },
         Note::NotStored { reason: text() },
         Note::WriteDownBlocked {
             level: "SECRET".into(),

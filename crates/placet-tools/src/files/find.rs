@@ -95,37 +95,42 @@ impl PathGlob {
         check_length(pattern)?;
         let (written, excludes) = (pattern, pattern.starts_with('!'));
         let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
-        if pattern.starts_with('/')
-            || pattern.starts_with("~/")
-            || pattern.split('/').any(|part| part == "..")
-        {
-            return Err(ToolError::hint(
-                format!("the pattern `{pattern}` does not stay below a directory"),
-                {
-                    let relative = "` and the pattern relative to it";
-                    let find = HintTool::FindFiles.parameter("path");
-                    let search = HintTool::SearchContents.parameter("path");
-                    hint!["give the directory as `", find, relative].or(hint![
-                        "give the directory as `",
-                        search,
-                        relative
-                    ])
-                },
-            ));
+        let leaves = pattern.split('/').any(|part| part == "..");
+        if leaves || pattern.starts_with('/') || pattern.starts_with("~/") {
+            let why = match leaves {
+                true => "does not stay below a directory",
+                false => "names a place, and a pattern is about the paths below a directory",
+            };
+            return Err(ToolError::hint(format!("the pattern `{pattern}` {why}"), {
+                let relative = "` and the pattern relative to it";
+                let find = HintTool::FindFiles.parameter("path");
+                let search = HintTool::SearchContents.parameter("path");
+                hint!["give the directory as `", find, relative].or(hint![
+                    "give the directory as `",
+                    search,
+                    relative
+                ])
+            }));
         }
-        let plain = pattern.trim_start_matches("./");
-        let (plain, directories) = match plain.strip_suffix('/') {
-            Some(plain) => (plain, true),
-            None => (plain, false),
-        };
+        // As a path: `./src//*.rs` is `src/*.rs`.
+        let parts: Vec<&str> = pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        let (plain, directories) = (parts.join("/"), pattern.ends_with('/'));
         if plain.is_empty() {
             return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
         }
-        let matcher = NameGlob::of_path(plain)
+        let matcher = NameGlob::of_path(&plain)
             .map_err(|e| ToolError::new(format!("invalid glob `{written}`: {}", e.kind())))?;
         let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
         let name_only = !plain.contains('/');
         Ok(PathGlob { matcher, name_only, directories, dotted, excludes, explicit_dots: None })
+    }
+
+    /// A pattern of a tool set whose paths begin at a root of their own: a leading slash anchors it in the searched
+    /// directory.
+    pub(crate) fn rooted(pattern: &str) -> Result<PathGlob, ToolError> {
+        let (not, plain) = pattern.strip_prefix('!').map_or(("", pattern), |plain| ("!", plain));
+        let glob = PathGlob::new(&format!("{not}{}", plain.trim_start_matches('/')))?;
+        Ok(if plain.starts_with('/') { glob.anchored() } else { glob })
     }
 
     /// The same pattern read as a path from the searched directory: `*.rs` matches in that directory only.

@@ -1,7 +1,7 @@
 //! list_directory: the entries of a directory, and of the levels below it as far as the call asks.
 
 use crate::arguments::ToolSchema;
-use crate::blocking::{blocking, consent_of};
+use crate::blocking::{blocking, consent_of, s};
 use crate::{
     CallFailure, CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
@@ -206,6 +206,11 @@ fn described(entry: &WalkEntry) -> String {
     }
 }
 
+/// `100 of 250 matches`, where an answer does not have all.
+pub(crate) fn part_of(shown: usize, all: usize, what: &str) -> Option<String> {
+    (shown < all).then(|| format!("{shown} of {all} {what}"))
+}
+
 /// What a search or a listing skipped although the call asked for it, and how to get it.
 pub(crate) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     let mut words = Vec::new();
@@ -216,6 +221,9 @@ pub(crate) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     if skipped.kernel > 0 {
         let n = skipped.kernel;
         words.push(format!("{n} in file systems of the kernel skipped (/proc, /sys, /dev and others)"));
+    }
+    if skipped.binary > 0 {
+        words.push(format!("{} binary file{} not searched", skipped.binary, s(skipped.binary)));
     }
     if let Some(WalkTimeout { after, directories, names }) = &skipped.late {
         let names: Vec<_> = names.iter().map(|name| if name.is_empty() { "./" } else { name }).collect();

@@ -7,7 +7,7 @@ use crate::{
     ToolOutput,
 };
 use placet_permission::{Access, Permit};
-use placet_text::conversation::Part;
+use placet_text::conversation::CallFact;
 use placet_workspace::{
     Hash, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkDirectory, WalkEntryKind,
     WalkFilter, WorkspaceError,
@@ -194,9 +194,20 @@ fn level(
 /// `output` with a note for the model if a search or a listing is incomplete: for tool sets whose result format has no
 /// field for this.
 #[must_use]
-pub(crate) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntries) -> ToolOutput {
-    if let Some(words) = super::list::gaps(skipped) {
-        output.for_model.push(Part::text(format!("\n[{words}]")));
+pub(crate) fn with_gaps(output: ToolOutput, skipped: &SkippedEntries) -> ToolOutput {
+    with_missing(output, None, skipped)
+}
+
+/// The same where a part of what was found is missing too.
+#[must_use]
+pub(crate) fn with_missing(
+    mut output: ToolOutput,
+    cut: Option<String>,
+    skipped: &SkippedEntries,
+) -> ToolOutput {
+    let all: Vec<String> = cut.into_iter().chain(super::list::gaps(skipped)).collect();
+    if !all.is_empty() {
+        output.recorded.push(CallFact::Incomplete { missing: all.join("; ") });
     }
     output
 }

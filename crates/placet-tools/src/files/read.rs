@@ -257,7 +257,7 @@ impl ReadPlan {
         let column = self.args.column.unwrap_or(0);
         let page = FilePage::render(file, (first, column), limit, 0, self.budget(env));
         let mut notes = Vec::new();
-        notes.extend(page.part.as_ref().map(|part| self.part_words(first, part)));
+        notes.extend(page.part.as_ref().map(|part| part_words(first, part)));
         if page.part.as_ref().is_none_or(LinePart::is_last) && page.lines != (0..total) {
             let next = match page.lines.end < total {
                 true => format!("; continue with offset {}", page.lines.end),
@@ -274,18 +274,6 @@ impl ReadPlan {
         let bytes = page.part.and_then(|part| part.bytes).map(RangeSet::of);
         self.credit_parts(file, hash, &bytes.unwrap_or_default(), &output, env);
         Ok(output)
-    }
-
-    /// `characters 1-28000 of 60000 of line 1; continue with offset 0 and column 28000`
-    fn part_words(&self, line: usize, part: &LinePart) -> String {
-        let LinePart { columns, of, .. } = part;
-        let shown = format!("characters {}-{} of {of} of line {}", columns.start + 1, columns.end, line + 1);
-        match (part.is_last(), self.is_whole) {
-            (true, _) => shown,
-            (false, false) => format!("{shown}; continue with offset {line} and column {}", columns.end),
-            // This tool set has no column.
-            (false, true) => format!("{shown}; with scratchpad, all of it is stored"),
-        }
     }
 
     /// The notes about a text, in addition to its lines.
@@ -448,6 +436,16 @@ impl ReadPlan {
             ),
             _ => self.binary(&kind, size),
         }
+    }
+}
+
+/// `characters 1-28000 of 60000 of line 1; continue with offset 0 and column 28000`
+fn part_words(line: usize, part: &LinePart) -> String {
+    let LinePart { columns, of, .. } = part;
+    let shown = format!("characters {}-{} of {of} of line {}", columns.start + 1, columns.end, line + 1);
+    match part.is_last() {
+        true => shown,
+        false => format!("{shown}; continue with offset {line} and column {}", columns.end),
     }
 }
 

@@ -8,7 +8,11 @@ use crate::output::interrupted;
 use crate::{Hint, HintTool, RunContext, ToolContext, ToolError, ToolOutput, hint};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use placet_workspace::{FileWindow, OpenedFile, TextFile, WorkspaceError};
+use placet_text::text::RangeSet;
+use placet_workspace::{FileWindow, Hash, OpenedFile, TextFile, WorkspaceError};
+use std::fs::File;
+use std::io::Seek as _;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,6 +46,27 @@ impl ReadPlan {
             return Err(self.too_large(&mut opened));
         };
         self.lines(&mut opened, first, limit, env)
+    }
+
+    /// The hash of a file that is known as a whole, because of a search or an edit, if it is unchanged: what is shown of it
+    /// now is added to what is known.
+    fn known_whole(&self, file: &mut File, env: &ToolContext) -> Option<Hash> {
+        let known = env.ledger().hash_of(&self.at.path)?;
+        let mut hasher = blake3::Hasher::new();
+        file.rewind().ok()?;
+        hasher.update_reader(&mut *file).ok()?;
+        file.rewind().ok()?;
+        (hasher.finalize() == known).then_some(known)
+    }
+
+    fn record(&self, env: &ToolContext, known: Option<Hash>, lines: Range<usize>, bytes: &[u8]) {
+        match known {
+            Some(hash) => {
+                let lines = RangeSet::of(lines);
+                env.ledger().record_hashed(&self.at.path, hash, &lines, &RangeSet::new());
+            }
+            None => env.ledger().record_window(&self.at.path, lines, bytes),
+        }
     }
 
     fn lines(
@@ -83,7 +108,8 @@ impl ReadPlan {
         notes.extend(self.notes(&file, &page, all, env));
         let output = self.done(self.line(env, &page.lines), &page.text, &notes);
         if self.shows(&output, env) {
-            env.ledger().record_window(path, page.lines, shown);
+            let known = self.known_whole(&mut opened.file, env);
+            self.record(env, known, page.lines, shown);
         }
         Ok(output)
     }
@@ -97,7 +123,9 @@ impl ReadPlan {
         use std::io::BufRead;
         let env = &ctx.env;
         let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
-        let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
+        let mut file = opened.file;
+        let known = self.known_whole(&mut file, env);
+        let mut reader = std::io::BufReader::with_capacity(1 << 18, file);
         let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
         loop {
             if ctx.cancel.is_cancelled() {
@@ -125,7 +153,7 @@ impl ReadPlan {
                 }
                 let whole = file_page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
                 if !whole && self.args.scratchpad.is_none() {
-                    env.ledger().record_window(&self.at.path, number - 1..number, &line);
+                    self.record(env, known, number - 1..number, &line);
                 }
             }
         }

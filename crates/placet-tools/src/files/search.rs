@@ -4,9 +4,9 @@
 //! count as read. A long line is cut around its match, and the part that is shown counts as read.
 
 use super::find::{PathGlob, nonzero_limit};
-use super::list::{gaps, left_out, walk_root};
+use super::list::{gaps, left_out, part_of, walk_root};
 use super::pattern::{PatternError, line_matcher};
-use super::search_results::{FileHits, HitCollector, SearchHit, SearchQuery, SearchResults};
+use super::search_results::{FileHits, HitCollector, LOADED, SearchHit, SearchQuery, SearchResults};
 use crate::arguments::ToolSchema;
 use crate::blocking::{consent_of, looking, s};
 use crate::matched_text::SearchedRow;
@@ -20,19 +20,17 @@ use placet_permission::{Access, Permit};
 use placet_text::conversation::ToolSpec;
 use placet_text::text::RangeSet;
 use placet_workspace::{
-    DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
-    WalkFilter, WorkspaceError,
+    DirWalk, FileWindow, Hash, OpenConsent, RelativePath, ResolvedPath, SeenWindow, SkippedEntries, TextFile,
+    WalkEntry, WalkEntryKind, WalkFilter, WorkspaceError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const MOST: usize = 200;
-/// The largest file whose lines are recorded as read.
-const CREDITED: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -159,7 +157,6 @@ impl Plan for SearchPlan {
 pub(crate) struct ContentMatches {
     pub(crate) files: Vec<FileHits>,
     pub(crate) skipped: SkippedEntries,
-    pub(crate) binary: usize,
     /// Path of the directory or file searched, and what to put before relative paths.
     pub(crate) base: PathBuf,
     pub(crate) prefix: String,
@@ -183,8 +180,8 @@ pub(crate) fn search_below(
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
         gatherer.worker(&stop).file(RelativePath::default(), Ok(opened.file));
-        let SearchResults { files, binary, skipped } = gatherer.finish(budget);
-        return Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix });
+        let SearchResults { files, skipped } = gatherer.finish(budget);
+        return Ok(ContentMatches { files, skipped, base: at.path.clone(), prefix });
     }
     let root = walk_root(env, at, consent)?;
     let mut skipped = DirWalk::new(&env.workspace, show, budget, &cancelled).run(root, || {
@@ -199,13 +196,13 @@ pub(crate) fn search_below(
             }
         }
     });
-    let SearchResults { files, binary, skipped: unsearched } = gatherer.finish(budget);
+    let SearchResults { files, skipped: unsearched } = gatherer.finish(budget);
     skipped += unsearched;
     let prefix = match prefix {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),
     };
-    Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix })
+    Ok(ContentMatches { files, skipped, base: at.path.clone(), prefix })
 }
 
 impl SearchPlan {
@@ -231,7 +228,7 @@ impl SearchPlan {
         let note = self.note(&found, &view, matches);
         let text = format!("{}[{note}]", view.text);
         if self.args.scratchpad.is_none() && text.len() <= ctx.env.limits.inline() {
-            credit(&ctx.env, &found, &view);
+            credit(&ctx.env, &found.base, &view.shown_hits);
         }
         let files = found.files.len();
         let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
@@ -268,15 +265,13 @@ impl SearchPlan {
             (0, _) => "no matches".to_string(),
             (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),
             (_, Some(true)) => format!("{in_files} with a match"),
-            _ if view.shown < matches => format!(
-                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to store all",
-                view.shown
-            ),
-            _ => format!("{matches} matching {lines} in {in_files}"),
+            _ => match part_of(view.shown, matches, &format!("matching {lines} in {in_files}")) {
+                Some(part) => {
+                    format!("{part}: narrow the search, raise limit, or give scratchpad to store all")
+                }
+                None => format!("{matches} matching {lines} in {in_files}"),
+            },
         }];
-        if found.binary > 0 {
-            notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
-        }
         notes.extend(left_out(&found.skipped).map(|words| format!("{words} skipped")));
         notes.extend(gaps(&found.skipped));
         notes.join("; ")
@@ -284,11 +279,15 @@ impl SearchPlan {
 }
 
 /// Lines and parts of lines that were shown count as read, if the file still contains them.
-fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
-    for (relative, hits) in &view.shown_hits {
-        let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
+pub(crate) fn credit(env: &ToolContext, base: &Path, shown: &[FileHits]) {
+    for FileHits { relative, hash, hits, .. } in shown {
+        let path = if relative.is_empty() { base.to_path_buf() } else { base.join(relative.as_path()) };
         let at = env.workspace.found(path, relative.plain());
-        let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, CREDITED) else { continue };
+        if let Some(hash) = hash {
+            credit_large(env, &at, *hash, hits);
+            continue;
+        }
+        let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, LOADED) else { continue };
         let Ok(file) = TextFile::new(bytes) else { continue };
         let index = file.index();
         let (mut seen, mut parts) = (RangeSet::new(), RangeSet::new());
@@ -308,6 +307,28 @@ fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
     }
 }
 
+/// The same of a file that is not loaded for it.
+fn credit_large(env: &ToolContext, at: &ResolvedPath, hash: Hash, hits: &[SearchHit]) {
+    let Ok(mut opened) = env.workspace.open(at, OpenConsent::Prepared) else { return };
+    let (mut seen, mut parts) = (RangeSet::new(), RangeSet::new());
+    for hit in hits {
+        match (hit.shown_bytes(&opened.file), hit.cut) {
+            (Some(_), None) => seen.insert(hit.line - 1..hit.line),
+            (Some(bytes), Some(_)) => parts.insert(bytes),
+            (None, _) => {}
+        }
+    }
+    // The ledger knows a file either by windows or as a whole: what windows showed stays known.
+    let windows = env.ledger().windows(&at.path).to_vec();
+    for SeenWindow { lines, hash, .. } in windows {
+        let window = FileWindow::read(&mut opened.file, &at.path, lines.start, lines.len(), usize::MAX);
+        if window.is_ok_and(|window| blake3::hash(&window.bytes) == hash) {
+            seen.insert(lines);
+        }
+    }
+    env.ledger().record_hashed(&at.path, hash, &seen, &parts);
+}
+
 /// The answer while it grows.
 #[derive(Default)]
 struct SearchOutput {
@@ -320,8 +341,8 @@ struct SearchOutput {
     /// Rows of `text`, and those with a line that matched.
     lines: usize,
     rows: BTreeMap<usize, SearchedRow>,
-    /// By file: the lines and parts of lines that were shown.
-    shown_hits: Vec<(RelativePath, Vec<SearchHit>)>,
+    /// The lines and parts of lines that were shown.
+    shown_hits: Vec<FileHits>,
 }
 
 impl SearchOutput {
@@ -362,7 +383,7 @@ impl SearchOutput {
                 (self.left, self.shown) = (self.left - 1, self.shown + 1);
             }
         }
-        self.shown_hits.push((file.relative.clone(), hits));
+        self.shown_hits.push(file.of_shown(hits));
     }
 
     fn row(&mut self, hit: &SearchHit, width: usize) {

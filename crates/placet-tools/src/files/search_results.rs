@@ -4,10 +4,11 @@ use super::file_page::GUTTER;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
-use placet_workspace::{RelativePath, SkippedEntries, TextFile, WalkBudget};
+use placet_workspace::{Hash, RelativePath, SkippedEntries, TextFile, WalkBudget};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Mutex, PoisonError};
 
 const CONTEXT_GUTTER: char = '┊';
@@ -15,6 +16,8 @@ const CONTEXT_GUTTER: char = '┊';
 const LINE: usize = 400;
 const BEFORE: usize = 100;
 const AFTER: usize = 250;
+/// The largest file that is loaded to record which of its lines were shown. A larger one is hashed while it is searched.
+pub(crate) const LOADED: u64 = 16 << 20;
 /// How much room a part of a long line takes, with the number of the line and what was cut.
 pub(crate) const LONGEST_HIT: usize = BEFORE + AFTER + 100;
 
@@ -37,6 +40,8 @@ pub(crate) struct SearchHit {
     pub(crate) matched: bool,
     /// How many bytes of the line were cut before and after.
     pub(crate) cut: Option<(usize, usize)>,
+    /// Where a search found the line, with its line end: in bytes of what it read.
+    pub(crate) found_at: Range<usize>,
 }
 
 impl SearchHit {
@@ -44,7 +49,7 @@ impl SearchHit {
     pub(crate) fn around(line: usize, text: &str, matcher: &RegexMatcher) -> SearchHit {
         let found = matcher.find(text.as_bytes()).ok().flatten().map_or(0, |found| found.start());
         let (part, cut) = around(text.as_bytes(), found);
-        SearchHit { line, bytes: part.to_vec(), matched: true, cut }
+        SearchHit { line, bytes: part.to_vec(), matched: true, cut, found_at: 0..0 }
     }
 
     /// What is before and after the text in a row, with the number of the line right-aligned in `width`.
@@ -71,6 +76,16 @@ impl SearchHit {
         })
     }
 
+    /// The bytes of a large file that were shown; `None` if the file has other bytes there: in another encoding, or by now.
+    pub(crate) fn shown_bytes(&self, file: &File) -> Option<Range<usize>> {
+        let (before, after) = self.cut.unwrap_or_default();
+        let start = self.found_at.start + before;
+        let mut there = vec![0; self.bytes.len()];
+        file.read_exact_at(&mut there, start as u64).ok()?;
+        let end = if after == 0 { self.found_at.end } else { start + there.len() };
+        (there == self.bytes).then_some(start..end)
+    }
+
     /// Where the part is in the file whose `line` has these bytes; empty if the file has other bytes there: in another
     /// encoding, or by now.
     pub(crate) fn bytes_in(&self, file: &TextFile, line: &Range<usize>) -> Range<usize> {
@@ -88,17 +103,25 @@ impl SearchHit {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileHits {
     pub(crate) relative: RelativePath,
+    /// The hash of a file that is larger than [`LOADED`].
+    pub(crate) hash: Option<Hash>,
     pub(crate) hits: Vec<SearchHit>,
     pub(crate) matches: usize,
     pub(crate) has_context: bool,
     kept: usize,
 }
 
+impl FileHits {
+    /// The same file with the hits that an answer shows.
+    pub(crate) fn of_shown(&self, hits: Vec<SearchHit>) -> FileHits {
+        FileHits { relative: self.relative.clone(), hash: self.hash, hits, ..FileHits::default() }
+    }
+}
+
 #[derive(Default)]
 struct HitBatch {
     files: Vec<FileHits>,
-    binary: usize,
-    /// Files that were not opened because the kernel generates them, and files that could not be read.
+    /// Files that were not opened because the kernel generates them, that could not be read, or that are binary.
     skipped: SkippedEntries,
     /// Files whose search was stopped.
     stopped: Vec<String>,
@@ -108,7 +131,6 @@ struct HitBatch {
 pub(crate) struct SearchResults {
     /// In the order of their paths.
     pub(crate) files: Vec<FileHits>,
-    pub(crate) binary: usize,
     pub(crate) skipped: SkippedEntries,
 }
 
@@ -144,7 +166,7 @@ impl HitCollector {
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         let late = (!pile.stopped.is_empty() && budget.is_expired()).then(|| budget.timeout_in(pile.stopped));
         let skipped = SkippedEntries { late, ..pile.skipped };
-        SearchResults { files: pile.files, binary: pile.binary, skipped }
+        SearchResults { files: pile.files, skipped }
     }
 }
 
@@ -169,18 +191,23 @@ impl SearchWorker<'_> {
         };
         let search = &self.gatherer.search;
         let mut hits = HitSink { search, found: FileHits::default(), binary: false };
-        let reader = CancellableFile { file, stop: self.stop };
-        let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
+        let is_large = file.metadata().is_ok_and(|meta| meta.len() > LOADED);
+        let hasher = is_large.then(blake3::Hasher::new);
+        let mut reader = CancellableFile { file, stop: self.stop, hasher };
+        let done = self.searcher.search_reader(&self.matcher, &mut reader, &mut hits);
         if done.is_err() && (self.stop)() {
             self.own.stopped.push(relative.shown());
             return;
         }
         if hits.binary {
-            self.own.binary += 1;
+            self.own.skipped.binary += 1;
             return;
         }
-        if let Err(e) = done {
-            self.own.skipped += SkippedEntries::of(&e);
+        if let Err(e) = &done {
+            self.own.skipped += SkippedEntries::of(e);
+        }
+        if done.is_ok() {
+            hits.found.hash = reader.hasher.map(|hasher| hasher.finalize());
         }
         // What was found before the error is true.
         if hits.found.matches > 0 {
@@ -195,7 +222,6 @@ impl Drop for SearchWorker<'_> {
     fn drop(&mut self) {
         let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
         pile.files.append(&mut self.own.files);
-        pile.binary += self.own.binary;
         pile.skipped += std::mem::take(&mut self.own.skipped);
         pile.stopped.append(&mut self.own.stopped);
     }
@@ -205,11 +231,20 @@ impl Drop for SearchWorker<'_> {
 struct CancellableFile<'a> {
     file: File,
     stop: &'a (dyn Fn() -> bool + Sync),
+    /// For a large file: what the ledger knows it by.
+    hasher: Option<blake3::Hasher>,
 }
 
 impl Read for CancellableFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if (self.stop)() { Err(io::Error::other("cancelled")) } else { self.file.read(buffer) }
+        if (self.stop)() {
+            return Err(io::Error::other("cancelled"));
+        }
+        let read = self.file.read(buffer)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(buffer.get(..read).unwrap_or_default());
+        }
+        Ok(read)
     }
 }
 
@@ -220,15 +255,17 @@ struct HitSink<'a> {
 }
 
 impl HitSink<'_> {
-    fn keep(&mut self, number: Option<u64>, bytes: &[u8], matched: bool) {
+    fn keep(&mut self, (number, offset): (Option<u64>, u64), bytes: &[u8], matched: bool) {
         let line = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+        let start = usize::try_from(offset).unwrap_or(0);
+        let found_at = start..start + bytes.len();
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let (part, cut) = match bytes.len() {
             0..=LINE => (bytes, None),
             _ => around(bytes, self.search.matcher.find(bytes).ok().flatten().map_or(0, |m| m.start())),
         };
-        self.found.hits.push(SearchHit { line, bytes: part.to_vec(), matched, cut });
+        self.found.hits.push(SearchHit { line, bytes: part.to_vec(), matched, cut, found_at });
     }
 }
 
@@ -250,14 +287,16 @@ impl Sink for HitSink<'_> {
         }
         if self.found.kept < self.search.most {
             self.found.kept += 1;
-            self.keep(found.line_number(), found.bytes(), true);
+            let place = (found.line_number(), found.absolute_byte_offset());
+            self.keep(place, found.bytes(), true);
         }
         Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         if self.found.kept < self.search.most {
-            self.keep(context.line_number(), context.bytes(), false);
+            let place = (context.line_number(), context.absolute_byte_offset());
+            self.keep(place, context.bytes(), false);
         }
         Ok(true)
     }

@@ -28,7 +28,9 @@ pub(crate) struct NearestText {
 
 /// Finds the run of lines most similar to `wanted`. `None` if nothing is similar.
 pub(crate) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText> {
-    let wanted: Vec<&str> = wanted.trim_matches('\n').split('\n').collect();
+    // A line break at an end ends a line; another one is an empty line.
+    let inner = wanted.strip_prefix('\n').unwrap_or(wanted);
+    let wanted: Vec<&str> = inner.strip_suffix('\n').unwrap_or(inner).split('\n').collect();
     let index = file.index();
     let line = |at: usize| file.line_text(&index.bytes_of(&(at..at + 1))).into_owned();
     let all: Vec<String> = (0..index.len().min(LOOKED_AT)).map(line).collect();
@@ -56,6 +58,9 @@ pub(crate) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText
             let have = have.map_or_else(|| "(the file ends here)".into(), |h| row(h));
             report.push_str(&format!("line {}\n  file: {have}\n  sent: {}\n", start + offset + 1, row(want)));
         }
+    }
+    if differing == 0 {
+        report.push_str("none: the line breaks before the first line or after the last one differ\n");
     }
     if differing > 12 {
         report.push_str(&format!("... and {} more lines\n", differing - 12));
@@ -179,6 +184,22 @@ mod tests {
             near.report
         );
         assert!(near.report.contains("2│\tlet x = 1;\n"));
+    }
+
+    /// Empty lines at its ends are lines, too: where only blanks differ, the report always says where.
+    #[test]
+    fn a_text_that_differs_only_in_blanks_differs_at_a_line() {
+        let text = file("one\n\tbar\nend\n\nlast\n");
+        for (wanted, line) in [
+            ("\tbar\n\n", "line 3\n  file: end\n  sent: \n"),
+            ("one\n\n\tbar\n", "line 2\n  file: →bar\n  sent: \n"),
+            ("\n\n\tbar\n", "line 1\n  file: one\n  sent: \n"),
+            ("bar\n", "line 2\n  file: →bar\n  sent: bar\n"),
+            ("\none\n", "none: the line breaks before the first line or after the last one differ\n"),
+        ] {
+            let near = nearest_block(&text, wanted).unwrap();
+            assert!(near.report.contains(line), "{wanted:?}: {}", near.report);
+        }
     }
 
     #[test]

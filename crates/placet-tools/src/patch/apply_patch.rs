@@ -8,6 +8,7 @@ use super::resolve::{ResolvedFilePatch, steps};
 use super::stage::{PatchReport, work};
 use crate::arguments::ToolSchema;
 use crate::blocking::{blocking, consent_of, s};
+use crate::files::edit::UnreadPolicy;
 use crate::files::staged_files::StagedFiles;
 use crate::files::staged_plan::{StagedPlan, StagedReport, shown};
 use crate::{
@@ -101,7 +102,7 @@ pub(crate) fn patch_plan(
     aim: PatchMode,
     env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
-    planned(read(patch)?, patch, path, options, aim, env)
+    planned(read(patch)?, patch, path, (options, UnreadPolicy::Refuse), aim, env)
 }
 
 /// The same for a patch whose names are relative to a directory.
@@ -117,13 +118,14 @@ pub(crate) fn patch_plan_below(
             *name = format!("{}/{name}", dir.trim_end_matches('/'));
         }
     }
-    planned(read, patch, None, Options::default(), PatchMode::Land, env)
+    planned(read, patch, None, (Options::default(), UnreadPolicy::Refuse), PatchMode::Land, env)
 }
 
 /// The same for a tool whose calls name the one file of their patch.
 pub(crate) fn patch_plan_of_one(
     patch: &str,
     path: String,
+    unread: UnreadPolicy,
     env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
     let read = read(patch)?;
@@ -132,7 +134,7 @@ pub(crate) fn patch_plan_of_one(
             format!("`path` names one file, and the patch has {count}"),
             "send one call for each file, with its part of the patch",
         )),
-        _ => planned(read, patch, Some(path), Options::default(), PatchMode::Land, env),
+        _ => planned(read, patch, Some(path), (Options::default(), unread), PatchMode::Land, env),
     }
 }
 
@@ -144,7 +146,7 @@ fn planned(
     read: PatchSet,
     patch: &str,
     path: Option<String>,
-    options: Options,
+    (options, unread): (Options, UnreadPolicy),
     aim: PatchMode,
     env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
@@ -160,13 +162,13 @@ fn planned(
         writes.extend(step.writes().cloned());
         reads.extend(step.reads().cloned());
     }
-    let parsed = Arc::new(ResolvedPatch { steps, notes, options });
+    let parsed = Arc::new(ResolvedPatch { steps, notes, options, unread });
     if aim == PatchMode::Look {
         reads.append(&mut writes);
         return Ok(Box::new(DryRunPlan { title, reads, patch: parsed }));
     }
     let landing = Box::new(move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
-        let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
+        let done = work(&parsed.steps, (parsed.options, parsed.unread), env, draft, consent)?;
         let text = parsed.report(env, &done, draft);
         Ok(StagedReport { text, notes: done.notes, line: None })
     });
@@ -179,6 +181,7 @@ struct ResolvedPatch {
     /// Notes from the parser of the patch.
     notes: Vec<String>,
     options: Options,
+    unread: UnreadPolicy,
 }
 
 impl ResolvedPatch {
@@ -233,7 +236,8 @@ struct DryRunPlan {
 impl DryRunPlan {
     fn look(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<(String, StagedFiles), ToolError> {
         let mut draft = StagedFiles::default();
-        let done = work(&self.patch.steps, self.patch.options, env, &mut draft, consent)?;
+        let done =
+            work(&self.patch.steps, (self.patch.options, self.patch.unread), env, &mut draft, consent)?;
         Ok((self.patch.summary(&done), draft))
     }
 }

@@ -2,6 +2,7 @@
 //! ledger decides.
 
 use super::resolve::ResolvedFilePatch;
+use crate::files::edit::UnreadPolicy;
 use crate::files::edit_errors::{changed, never_read, not_shown, since_read, unshown};
 use crate::{HintTool, ToolContext, ToolError, hint};
 use placet_text::text::RangeSet;
@@ -20,7 +21,7 @@ pub(crate) enum LedgerVerdict {
 
 pub(crate) fn judge(
     env: &ToolContext,
-    at: &ResolvedPath,
+    (at, unread): (&ResolvedPath, UnreadPolicy),
     step: &ResolvedFilePatch,
     bytes: &Arc<Vec<u8>>,
     applied: &PatchedContent,
@@ -65,7 +66,11 @@ pub(crate) fn judge(
             Err(unshown(env, at, &path, (&file, hash), &known.foreign))
         }
         ReadStatus::Seen => Ok(LedgerVerdict::Fine),
-        ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(LedgerVerdict::Fine),
+        ReadStatus::Never | ReadStatus::Part { .. }
+            if targets.is_empty() || unread != UnreadPolicy::Refuse =>
+        {
+            Ok(LedgerVerdict::Fine)
+        }
         ReadStatus::Never => Err(unquoted(never_read(&path))),
         ReadStatus::Part { seen, .. } => {
             let mut touched = RangeSet::new();

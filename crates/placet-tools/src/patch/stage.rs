@@ -5,6 +5,7 @@
 
 use super::ledger_check::{LedgerVerdict, judge, told_near};
 use super::resolve::ResolvedFilePatch;
+use crate::files::edit::UnreadPolicy;
 use crate::files::edit_errors::{bad_text, changed_lead};
 use crate::files::staged_files::{StagedFiles, StagedState, in_words};
 use crate::{CallFailure, ToolContext, ToolError};
@@ -34,7 +35,7 @@ pub(crate) struct PatchReport {
 
 pub(crate) fn work(
     steps: &[ResolvedFilePatch],
-    options: Options,
+    options: (Options, UnreadPolicy),
     env: &ToolContext,
     draft: &mut StagedFiles,
     consent: OpenConsent<'_>,
@@ -75,6 +76,7 @@ fn failed(errors: Vec<ToolError>, of: usize) -> Option<ToolError> {
 
 struct PatchStaging<'w> {
     options: Options,
+    unread: UnreadPolicy,
     env: &'w ToolContext,
     draft: &'w mut StagedFiles,
     consent: OpenConsent<'w>,
@@ -93,7 +95,7 @@ struct PatchStaging<'w> {
 impl<'w> PatchStaging<'w> {
     fn new(
         steps: &[ResolvedFilePatch],
-        options: Options,
+        (options, unread): (Options, UnreadPolicy),
         env: &'w ToolContext,
         draft: &'w mut StagedFiles,
         consent: OpenConsent<'w>,
@@ -110,7 +112,7 @@ impl<'w> PatchStaging<'w> {
             }
         }
         let (now, origins, modes, done) = Default::default();
-        Ok(PatchStaging { options, env, draft, consent, sources, leaving, now, origins, modes, done })
+        Ok(PatchStaging { options, unread, env, draft, consent, sources, leaving, now, origins, modes, done })
     }
 
     fn held(&mut self, at: &ResolvedPath) -> Result<StagedState, WorkspaceError> {
@@ -146,7 +148,9 @@ impl<'w> PatchStaging<'w> {
         let applied =
             patched(&step.patch, &bytes, self.options).map_err(|e| self.unfit(step, &name, &bytes, e))?;
         let judged = match &step.from {
-            Some(from) if step.kind != FilePatchKind::Copy => judge(self.env, from, step, &bytes, &applied)?,
+            Some(from) if step.kind != FilePatchKind::Copy => {
+                judge(self.env, (from, self.unread), step, &bytes, &applied)?
+            }
             _ => LedgerVerdict::Fine,
         };
         self.told(step, &name, &applied, judged);

@@ -12,12 +12,13 @@ use crate::command::run;
 use crate::command::run::RunPlan;
 use crate::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::files::find::{PathGlob, find_paths};
-use crate::files::lookup::{ExpectedKind, LookupPlan, prefix, with_gaps};
+use crate::files::list::part_of;
+use crate::files::lookup::{ExpectedKind, LookupPlan, prefix, with_missing};
 use crate::files::pattern::line_matcher;
 use crate::files::read;
 use crate::files::read::ReadPlan;
-use crate::files::search::search_below;
-use crate::files::search_results::SearchQuery;
+use crate::files::search::{credit, search_below};
+use crate::files::search_results::{SearchHit, SearchQuery};
 use crate::files::write::{WriteFileMode, WritePlan};
 use placet_workspace::{OpenConsent, ResolvedPath, WalkFilter};
 use schemars::JsonSchema;
@@ -39,6 +40,9 @@ struct AgshRead {
     offset: Option<usize>,
     /// Maximum number of lines to read.
     limit: Option<usize>,
+    // Its document has none, and without it no part of a line longer than a page could be read.
+    /// Characters of the first line to skip.
+    column: Option<usize>,
     /// Save output to the scratchpad under this name.
     scratchpad: Option<String>,
 }
@@ -136,8 +140,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 fn read(args: &AgshRead, env: &ToolContext, _: &Arc<()>) -> PlanResult {
-    let AgshRead { path, offset, limit, scratchpad } = args.clone();
-    let args = read::Args { path, offset, limit, scratchpad, exact: Some(true), ..read::Args::default() };
+    let AgshRead { path, offset, limit, column, scratchpad } = args.clone();
+    let exact = Some(true);
+    let args = read::Args { path, offset, limit, column, scratchpad, exact, ..read::Args::default() };
     Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
@@ -179,16 +184,12 @@ fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> PlanResult {
         let (found, skipped) = find_paths(ctx, at, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, at);
         let mut text: String = found.iter().take(most).map(|p| format!("{base}{}\n", p.shown())).collect();
-        match found.len() {
-            0 => text.push_str("No files found"),
-            n if n > most => drop(writeln!(
-                text,
-                "[{most} of {n} files: narrow the pattern, or give scratchpad to store all]"
-            )),
-            _ => {}
+        if found.is_empty() {
+            text.push_str("No files found");
         }
+        let cut = part_of(most, found.len(), "files: narrow the pattern, or give scratchpad to store all");
         let output = ToolOutput::lookup(format!("found {}", found.len()), text);
-        Ok(with_gaps(output, &skipped))
+        Ok(with_missing(output, cut, &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
@@ -198,31 +199,33 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
-    let most = if args.scratchpad.is_some() { usize::MAX } else { MATCHES };
+    let is_shown = args.scratchpad.is_none();
+    let most = if is_shown { MATCHES } else { usize::MAX };
     let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let search = SearchQuery { matcher, context: 0, names_only: false, most };
         let found = search_below(ctx, at, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
-        let (mut text, mut shown, mut all) = (String::new(), 0, 0);
+        let (mut text, mut shown, mut all, mut shown_hits) = (String::new(), 0, 0, Vec::new());
         for file in found.files.iter().filter(|f| kept(f.relative.as_path())) {
             all += file.matches;
-            for hit in file.hits.iter().take(most - shown) {
-                shown += 1;
-                let name = file.relative.shown();
+            let hits: Vec<SearchHit> = file.hits.iter().take(most - shown).cloned().collect();
+            shown += hits.len();
+            let name = file.relative.shown();
+            for hit in &hits {
                 let _ = writeln!(text, "{}{name}:{}: {}", found.prefix, hit.line, hit.text());
             }
+            shown_hits.push(file.of_shown(hits));
         }
-        match all {
-            0 => text.push_str("No matches found"),
-            n if n > shown => drop(writeln!(
-                text,
-                "[{shown} of {n} matches: narrow the search, or give scratchpad to store all]"
-            )),
-            _ => {}
+        if all == 0 {
+            text.push_str("No matches found");
+        }
+        let cut = part_of(shown, all, "matches: narrow the search, or give scratchpad to store all");
+        if is_shown && text.len() <= ctx.env.limits.inline() {
+            credit(&ctx.env, &found.base, &shown_hits);
         }
         let output = ToolOutput::lookup(format!("{all} matches"), text);
-        Ok(with_gaps(output, &found.skipped))
+        Ok(with_missing(output, cut, &found.skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }

@@ -103,9 +103,27 @@ impl ReadLedger {
         known.seen.extend(&whole);
         let lines = (known.seen, &whole, known.foreign.without(&whole));
         self.put(path, hash, lines, Some(file.bytes()));
+        self.put_parts(path, known.parts);
+    }
+
+    /// Lines, and bytes of long lines, were shown of a content that is too large to be loaded for this.
+    pub fn record_hashed(&mut self, path: &Path, hash: Hash, lines: &RangeSet, parts: &RangeSet) {
+        let mut known = match self.entries.get(path).map(|seen| &seen.what) {
+            Some(SeenContent::Content { hash: known, .. }) if *known == hash => {
+                self.known_now(path, &[], hash, |_| &[])
+            }
+            _ => KnownLines::default(),
+        };
+        known.seen.extend(lines);
+        known.parts.extend(parts);
+        self.put(path, hash, (known.seen, lines, known.foreign.without(lines)), None);
+        self.put_parts(path, known.parts);
+    }
+
+    fn put_parts(&mut self, path: &Path, known: RangeSet) {
         if let Some(LedgerEntry { what: SeenContent::Content { parts, .. }, .. }) = self.entries.get_mut(path)
         {
-            *parts = known.parts;
+            *parts = known;
         }
     }
 
@@ -281,6 +299,14 @@ impl ReadLedger {
     pub fn lines_seen(&self, path: &Path, hash: Hash) -> Option<&RangeSet> {
         match self.entries.get(path).map(|s| &s.what) {
             Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => Some(lines),
+            _ => None,
+        }
+    }
+
+    /// The hash of the content that was shown, of a file that is known as a whole.
+    pub fn hash_of(&self, path: &Path) -> Option<Hash> {
+        match self.entries.get(path).map(|s| &s.what) {
+            Some(SeenContent::Content { hash, .. }) => Some(*hash),
             _ => None,
         }
     }

@@ -44,6 +44,10 @@ impl TextFile {
         TextFile::new(bytes.clone()).unwrap_or(TextFile { bytes, detected: DetectedEncoding::UTF8 })
     }
 
+    pub fn of_text(text: &str) -> TextFile {
+        TextFile { bytes: Arc::new(text.as_bytes().to_vec()), detected: DetectedEncoding::UTF8 }
+    }
+
     pub fn empty() -> TextFile {
         TextFile { bytes: Arc::default(), detected: DetectedEncoding::UTF8 }
     }

@@ -42,6 +42,8 @@ pub struct SkippedEntries {
     pub unreadable: usize,
     /// Directories, and files where contents are wanted, of file systems that the kernel makes up.
     pub kernel: usize,
+    /// Files that a search of contents did not search.
+    pub binary: usize,
     /// What was left when the time was over.
     pub late: Option<WalkTimeout>,
 }
@@ -76,6 +78,7 @@ impl AddAssign for SkippedEntries {
         self.hidden += other.hidden;
         self.unreadable += other.unreadable;
         self.kernel += other.kernel;
+        self.binary += other.binary;
         match (&mut self.late, other.late) {
             (Some(late), Some(other)) => {
                 late.directories += other.directories;

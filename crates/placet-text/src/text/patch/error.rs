@@ -53,7 +53,9 @@ impl PatchError {
             PatchError::TooLarge { .. } | PatchError::TooManyLines => {
                 "send it in parts, each for some of the files"
             }
-            PatchError::NotAPatch => "use a unified diff, as `git diff` writes it, or `*** Begin Patch`",
+            PatchError::NotAPatch => {
+                "use a unified diff, as `git diff` writes it, with a line `@@` before each hunk, or `*** Begin Patch`"
+            }
             PatchError::ContextDiff { .. } => "make a unified diff: `diff -u`",
             PatchError::Combined { .. } => "make a diff against one parent: `git diff PARENT`",
             PatchError::NoBinaryContent { .. } => "make it with `git diff --binary`, or leave this file out",
@@ -69,7 +71,7 @@ impl PatchError {
                 "put all files between one `*** Begin Patch` and one `*** End Patch`, or send two calls"
             }
             PatchError::EmptyHunk { .. } | PatchError::NoHunks { .. } => {
-                "after `@@` come lines that begin with a blank, `-` or `+`"
+                "put a line `@@` before the lines of a hunk, which begin with a blank, `-` or `+`"
             }
             PatchError::Cut => "send the whole patch, with `*** End Patch` as its last line",
             PatchError::Unexpected { .. } => "see the format in the tool's description",

@@ -15,7 +15,7 @@ use super::foreign_tool::{ErrorRow, ForeignTool};
 use super::json_answer::answer;
 use crate::files::edit::UnreadPolicy;
 use crate::files::find::PathGlob;
-use crate::files::list::gaps;
+use crate::files::list::{gaps, part_of};
 use crate::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows};
 use crate::files::pattern::line_matcher;
 use crate::files::search::search_below;
@@ -214,7 +214,7 @@ fn plan_write(args: &AgentosWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult
 
 fn plan_patch(args: &AgentosPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, &args.path)?;
-    patch_plan_of_one(&args.patch, at.written, env)
+    patch_plan_of_one(&args.patch, at.written, UnreadPolicy::Allow, env)
 }
 
 fn plan_list(args: &AgentosList, env: &ToolContext, _: &Arc<()>) -> PlanResult {
@@ -266,8 +266,10 @@ fn plan_search(args: &AgentosSearch, env: &ToolContext, _: &Arc<()>) -> PlanResu
             file.hits.iter().map(of).collect::<Vec<_>>()
         };
         let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
+        let truncated = part_of(matches.len(), total, "matches").map(Value::from);
+        let more = [("truncated", truncated), ("incomplete", gaps(&found.skipped).map(Value::from))];
         let fields = json!({"matches": matches, "total": total, "files": found.files.len()});
-        let text = answer(fields, [("incomplete", gaps(&found.skipped).map(Value::from))]);
+        let text = answer(fields, more);
         Ok(ToolOutput::done(text, CallSummary::line(format!("search: {total} matches"))))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))

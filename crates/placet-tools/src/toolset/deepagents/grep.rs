@@ -1,12 +1,13 @@
 //! grep: plain text in files.
 
 use super::super::super::{PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput};
-use super::ls::{anchored, nowhere, or_nothing};
+use super::ls::{nowhere, or_nothing};
 use super::options::DeepagentsOptions;
 use super::path::failure;
-use super::result_text::cut;
+use super::result_text::{MOST, cut};
 use crate::files::find::PathGlob;
-use crate::files::lookup::{LookupPlan, with_gaps};
+use crate::files::list::part_of;
+use crate::files::lookup::{LookupPlan, with_missing};
 use crate::files::pattern::line_matcher;
 use crate::files::search::search_below;
 use crate::files::search_results::{FileHits, SearchQuery};
@@ -69,11 +70,7 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
     let matcher = line_matcher(&args.pattern, |b| {
         b.fixed_strings(true);
     })?;
-    let glob = args.glob.as_deref().map(|glob| match surface.is_newer() {
-        true => anchored(glob, PathGlob::new),
-        false => PathGlob::new(glob),
-    });
-    let glob = glob.transpose()?;
+    let glob = args.glob.as_deref().map(PathGlob::rooted).transpose()?;
     let (mode, title) = (args.output_mode.unwrap_or_default(), format!("grep {}", args.pattern));
     let Some(places) = or_nothing(surface.places(env, args.path.as_deref()).map(Some))? else {
         return Ok(nowhere(
@@ -101,8 +98,9 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
             gaps += found.skipped;
         }
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let matches = all.iter().map(|(_, file)| file.matches).sum();
         let is_capped = most.is_some_and(|most| cap(&mut all, most));
-        let mut text = cut(report(&all, mode, most.unwrap_or(MATCHES)));
+        let (mut text, missing) = report(&all, mode, most.unwrap_or(MATCHES), matches);
         if is_capped && mode != DeepagentsGrepMode::Entries {
             text.push_str("\n\nNote: the search stopped early (it hit its time limit or the maximum match count). The matches above are valid but incomplete. Narrow the search (a more specific pattern or a narrower path), or raise max_count, to see the rest.");
         }
@@ -110,7 +108,7 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
             text.push_str(hint);
         }
         let line = format!("grep: {} files", all.len());
-        Ok(with_gaps(ToolOutput::lookup(line, text), &gaps))
+        Ok(with_missing(ToolOutput::lookup(line, text), missing, &gaps))
     };
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }
@@ -137,35 +135,54 @@ fn literal_hint(pattern: &str) -> Option<&'static str> {
     is_regular.then_some("\n\nNote: grep matches literal text, not regex, so characters like `|`, `.*`, and `\\.` are searched verbatim. Search for the literal text you need instead; for `|` alternation, run a separate search per alternative.")
 }
 
-fn report(found: &[(String, FileHits)], mode: DeepagentsGrepMode, most: usize) -> String {
-    if found.is_empty() {
-        return if mode == DeepagentsGrepMode::Entries { "[]".into() } else { "No matches found".into() };
+/// The answer, and what of all `matches` is missing where the answer itself does not say it.
+fn report(
+    found: &[(String, FileHits)],
+    mode: DeepagentsGrepMode,
+    most: usize,
+    matches: usize,
+) -> (String, Option<String>) {
+    if mode == DeepagentsGrepMode::Entries {
+        let (text, shown) = entries(found, most);
+        return (text, part_of(shown, matches, "matches: use a more specific pattern or path"));
     }
-    let (mut out, mut left, mut entries) = (String::new(), most, Vec::new());
+    if found.is_empty() {
+        return ("No matches found".into(), None);
+    }
+    let (mut out, mut left) = (String::new(), most);
     for (path, file) in found {
         match mode {
-            DeepagentsGrepMode::FilesWithMatches => drop(writeln!(out, "{path}")),
-            DeepagentsGrepMode::Count => drop(writeln!(out, "{path}: {}", file.matches)),
-            DeepagentsGrepMode::Content | DeepagentsGrepMode::Entries => {
-                if left == 0 {
-                    break;
-                }
+            DeepagentsGrepMode::Count => {
+                let _ = writeln!(out, "{path}: {}", file.matches);
+            }
+            DeepagentsGrepMode::Content if left > 0 => {
                 let _ = writeln!(out, "{path}:");
                 for hit in file.hits.iter().take(left) {
                     left -= 1;
-                    let text = hit.text();
-                    let _ = writeln!(out, "  {}: {text}", hit.line);
-                    entries.push(json!({"path": path, "line": hit.line, "text": text}));
+                    let _ = writeln!(out, "  {}: {}", hit.line, hit.text());
                 }
+            }
+            DeepagentsGrepMode::Content => break,
+            DeepagentsGrepMode::FilesWithMatches | DeepagentsGrepMode::Entries => {
+                let _ = writeln!(out, "{path}");
             }
         }
     }
-    let matches: usize = found.iter().map(|(_, file)| file.matches).sum();
-    match mode {
-        DeepagentsGrepMode::Entries => serde_json::Value::Array(entries).to_string(),
-        DeepagentsGrepMode::Content if matches > most => {
-            format!("{out}[the first {most} of {matches} matches]")
-        }
-        _ => out.strip_suffix('\n').unwrap_or(&out).to_string(),
-    }
+    let retained = found.iter().map(|(_, file)| file.matches).sum();
+    let is_content = mode == DeepagentsGrepMode::Content;
+    let missing = part_of(most, retained, "matches").filter(|_| is_content);
+    (cut(out.strip_suffix('\n').unwrap_or(&out).to_string()), missing)
+}
+
+/// One JSON list of whole entries, no longer than other results, and how many they are.
+fn entries(found: &[(String, FileHits)], most: usize) -> (String, usize) {
+    let all = found.iter().flat_map(|(path, file)| file.hits.iter().map(move |hit| (path, hit)));
+    let mut room = MOST;
+    let list = all.take(most).map_while(|(path, hit)| {
+        let entry = json!({"path": path, "line": hit.line, "text": hit.text()}).to_string();
+        room = room.checked_sub(entry.chars().count() + 1)?;
+        Some(entry)
+    });
+    let list: Vec<String> = list.collect();
+    (format!("[{}]", list.join(",")), list.len())
 }

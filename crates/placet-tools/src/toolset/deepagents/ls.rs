@@ -50,7 +50,7 @@ fn plan_ls(args: &DeepagentsLs, env: &ToolContext, surface: &Arc<DeepagentsOptio
     };
     let (at, surface) = (place.at.clone(), Arc::clone(surface));
     let look = move |_: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
-        let (rows, _) =
+        let (rows, skipped) =
             surface.or_nothing(rows(&ctx.env, &place.at, consent, (WalkFilter::All, 1, ENTRIES)))?;
         let path = |row: &ListingEntry| {
             let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
@@ -60,7 +60,7 @@ fn plan_ls(args: &DeepagentsLs, env: &ToolContext, surface: &Arc<DeepagentsOptio
         paths.sort();
         paths.dedup();
         let text = surface.list(&paths);
-        Ok(ToolOutput::lookup(format!("ls {}: {}", place.shown, paths.len()), text))
+        Ok(with_gaps(ToolOutput::lookup(format!("ls {}: {}", place.shown, paths.len()), text), &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Anything, look)))
 }
@@ -122,29 +122,16 @@ fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsO
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }
 
-/// A pattern of 0.7: a leading slash anchors it in the searched directory.
-pub(super) fn anchored(
-    pattern: &str,
-    glob: impl Fn(&str) -> Result<PathGlob, ToolError>,
-) -> Result<PathGlob, ToolError> {
-    let plain = pattern.trim_start_matches('/');
-    let found = glob(plain)?;
-    Ok(if plain == pattern { found } else { found.anchored() })
-}
-
 impl DeepagentsOptions {
     /// In 0.4 a pattern matches at any depth. In 0.7 a pattern without a slash is a name at any depth, and a pattern
     /// with a slash is a path from the searched directory; a leading slash anchors it there. Only a dot matches the dot at
     /// the beginning of a name.
     fn pattern(&self, pattern: &str) -> Result<(PathGlob, WalkFilter), ToolError> {
-        let plain = pattern.trim_start_matches('/');
         if !self.is_newer() {
-            let (not, name) = plain.strip_prefix('!').map_or(("", plain), |name| ("!", name));
-            let anywhere =
-                if name.starts_with("**/") { plain.to_string() } else { format!("{not}**/{name}") };
-            return Ok((PathGlob::new(&anywhere)?, WalkFilter::All));
+            let (not, name) = pattern.strip_prefix('!').map_or(("", pattern), |name| ("!", name));
+            return Ok((PathGlob::new(&format!("{not}**/{name}"))?, WalkFilter::All));
         }
-        Ok((anchored(pattern, |plain| PathGlob::new(plain)?.with_explicit_dots())?, WalkFilter::All))
+        Ok((PathGlob::rooted(pattern)?.with_explicit_dots()?, WalkFilter::All))
     }
 
     /// A directory and the mounts that are below it.

@@ -18,7 +18,7 @@ pub(super) struct DeepagentsPath {
     pub(super) at: ResolvedPath,
     /// The path as the workspace knows it.
     pub(super) real: String,
-    /// The path is in a mount, whose directory on disk has no name here.
+    /// The path is in a mount, or of a stored result: the directory on disk has no name here.
     mounted: bool,
 }
 
@@ -53,7 +53,7 @@ impl DeepagentsOptions {
     /// `written`, checked and resolved. With virtual paths, a path that leads outside the root is refused as traversal.
     pub(super) fn named(&self, env: &ToolContext, written: &str) -> Result<DeepagentsPath, ToolError> {
         let shown = self.below_root(env, checked(written)?);
-        let evicted = shown.strip_prefix(EVICTED).and_then(|name| evicted(env, name));
+        let evicted = evicted(env, &shown);
         let mounted = mount_of(env, &shown).is_some();
         let real = match &evicted {
             Some(path) => path.clone(),
@@ -66,7 +66,7 @@ impl DeepagentsOptions {
         }
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
         at.written.clone_from(&shown);
-        Ok(DeepagentsPath { shown, at, real, mounted })
+        Ok(DeepagentsPath { shown, at, real, mounted: mounted || evicted.is_some() })
     }
 
     /// With virtual paths, a path that begins with the real directory of the workspace means the file there: `execute`
@@ -159,10 +159,11 @@ pub(super) fn mounts_below(env: &ToolContext, shown: &str) -> Vec<String> {
     prefixes.filter(|prefix| prefix.starts_with(&base) && *prefix != base).collect()
 }
 
-/// A result that was too long, stored outside of the workspace.
-fn evicted(env: &ToolContext, name: &str) -> Option<String> {
-    let dir = env.workspace.view()?.scratch().ok()?;
-    Some(dir.join(EVICTED.trim_start_matches('/')).join(name).to_string_lossy().into_owned())
+/// A result that was too long, stored outside of the workspace, or the directory of all of them.
+fn evicted(env: &ToolContext, shown: &str) -> Option<String> {
+    let is_below = shown.starts_with(EVICTED) || shown == EVICTED.trim_end_matches('/');
+    let dir = is_below.then(|| env.workspace.view()?.scratch().ok())??;
+    Some(dir.join(shown.trim_start_matches('/')).to_string_lossy().into_owned())
 }
 
 /// Checks the text of a path alone: one kind of separator, a leading slash, no `..` and no `~`.

@@ -192,7 +192,7 @@ fn plan_list(args: &TriggerfishRead, env: &ToolContext, surface: &Arc<Triggerfis
     let at = surface.inside(env, &args.path)?;
     let title = format!("list {}", env.workspace.shown(&at.path));
     let look = |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
-        let (rows, _) = rows(&ctx.env, at, consent, (WalkFilter::All, 1, MOST))?;
+        let (rows, skipped) = rows(&ctx.env, at, consent, (WalkFilter::All, 1, MOST))?;
         let base = prefix(&ctx.env, at);
         let one = |row: &crate::files::lookup::ListingEntry| {
             let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
@@ -200,7 +200,8 @@ fn plan_list(args: &TriggerfishRead, env: &ToolContext, surface: &Arc<Triggerfis
         };
         let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
         let text = if names.is_empty() { "(empty directory)".into() } else { cut(names, rows.len()) };
-        Ok(ToolOutput::lookup(format!("list {}", ctx.env.workspace.shown(&at.path)), text))
+        let output = ToolOutput::lookup(format!("list {}", ctx.env.workspace.shown(&at.path)), text);
+        Ok(with_gaps(output, &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }

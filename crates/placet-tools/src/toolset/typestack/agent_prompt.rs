@@ -64,6 +64,9 @@ impl TypestackPrompt {
             let failures =
                 (failed > 0).then(|| json!(format!("{failed} of {} operations failed", results.len())));
             let text = answer(fields, [("sMessage", failures)]);
+            if failed > 0 && failed == results.len() {
+                return Err(ToolError::worded(text));
+            }
             Ok(StagedReport { text, line, ..StagedReport::default() })
         };
         let plan = StagedPlan::new(title, &writes, &reads, unseen, Box::new(work));
