@@ -15,6 +15,9 @@ const TAGS: [(&str, &str); 6] = [
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 ];
 
+/// So many blanks in front of a tag belong to an answer.
+const MOST_BLANK: usize = 1_000;
+
 /// Where in the answer the decoder is.
 #[derive(Debug, Default, PartialEq)]
 enum ThinkingState {
@@ -44,7 +47,9 @@ impl ThinkingSplitter {
                     if let Some((open, close)) = TAGS.iter().find(|(open, _)| begun.starts_with(open)) {
                         self.held = begun.get(open.len()..).unwrap_or_default().into();
                         self.state = ThinkingState::Thinking(close);
-                    } else if TAGS.iter().any(|(open, _)| open.starts_with(begun)) {
+                    } else if self.held.len() < MOST_BLANK
+                        && TAGS.iter().any(|(open, _)| open.starts_with(begun))
+                    {
                         return;
                     } else {
                         self.state = ThinkingState::Answer;

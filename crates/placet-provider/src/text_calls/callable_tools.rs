@@ -1,5 +1,7 @@
 //! The tools that a text can be a call of.
 
+use super::code_lines::{CodeLines, FENCE_WORDS};
+use super::cursor::{WrittenArguments, WrittenCall};
 use crate::{ModelRequest, ToolForm};
 use placet_text::conversation::{AssistantMessage, CallInput, Message, Part, ToolSpec};
 use serde_json::Value;
@@ -15,6 +17,8 @@ pub(super) struct CallableTools {
     pub(super) names: Vec<String>,
     /// The person's newest words.
     pub(super) asked: String,
+    /// All texts that the model was shown: of files, commands and people.
+    pub(super) shown: Vec<String>,
     pub(super) takes_unmarked: bool,
     /// The model was asked for blocks.
     pub(super) has_blocks: bool,
@@ -37,6 +41,7 @@ impl CallableTools {
             specs,
             names,
             asked,
+            shown: shown_texts(request),
             takes_unmarked: made_calls(request).all(|id| id.starts_with(ID)),
             has_blocks: request.model.capabilities.tools == ToolForm::Text,
         }
@@ -57,6 +62,70 @@ impl CallableTools {
         is_plain || ['`', '"', '\''].iter().any(|quote| self.asked.contains(&format!("{quote}{name}{quote}")))
     }
 
+    /// True for a text that the model was shown.
+    pub(super) fn has_shown(&self, written: &str) -> bool {
+        let written = essence(written);
+        !written.is_empty() && self.shown.iter().any(|text| essence(text).contains(&written))
+    }
+
+    /// True if the arguments have the names of a tool's parameters.
+    pub(super) fn may_take(&self, call: &WrittenCall) -> bool {
+        let WrittenArguments::Given(CallInput::Object(Value::Object(given))) = &call.arguments else {
+            return false;
+        };
+        let has_all = |spec: &ToolSpec| given.keys().all(|name| self.parameter(&spec.name, name).is_some());
+        !given.is_empty() && self.specs.iter().any(has_all)
+    }
+
+    /// The end of an answer that looks like a call of a tool and could not be read: an object or tags that name the tool
+    /// and a parameter that it requires. Nobody asked about the tool.
+    pub(super) fn begun<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let mut lines = CodeLines::default();
+        let mut start = 0;
+        let mut begin = None;
+        for line in text.split_inclusive('\n') {
+            let said = line.trim_start();
+            let is_structured = line.len() - said.len() < 4
+                && (said.starts_with(['{', '[', '<', '`']) || said.starts_with("functools["));
+            if is_structured && !lines.is_code() && begin.is_none() {
+                begin = Some(start);
+            }
+            lines.pass(line);
+            start += line.len();
+        }
+        let tail = text.get(begin?..)?.trim();
+        let inside = match tail.strip_prefix("```").and_then(|fence| fence.split_once('\n')) {
+            Some((word, _)) if word.trim() == "xml" || !FENCE_WORDS.contains(&word.trim()) => return None,
+            Some((_, inside)) => inside.strip_suffix("```").unwrap_or(inside).trim(),
+            None => tail,
+        };
+        // Words behind it explain it; and what is valid JSON is what it says.
+        if inside.contains("```")
+            || !inside.ends_with(['}', ']', ')', '>', '"', '\''])
+            || serde_json::from_str::<serde::de::IgnoredAny>(inside).is_ok()
+        {
+            return None;
+        }
+        let names = |name: &str| {
+            let marks =
+                |c: Option<char>| c.is_some_and(|c| matches!(c, '"' | '\'' | '<' | '>' | '=' | '(' | '/'));
+            tail.match_indices(name).any(|(at, _)| {
+                let behind = tail.get(at + name.len()..).and_then(|rest| rest.chars().next());
+                marks(tail.get(..at).and_then(|before| before.chars().next_back())) && marks(behind)
+            })
+        };
+        let required = |spec: &ToolSpec| {
+            let listed = spec.schema.get("required").and_then(Value::as_array);
+            listed.into_iter().flatten().filter_map(Value::as_str).map(String::from).collect::<Vec<_>>()
+        };
+        let is_begun = |spec: &ToolSpec| {
+            !self.is_asked_about(&spec.name)
+                && names(&spec.name)
+                && required(spec).iter().any(|name| names(name))
+        };
+        (self.specs.iter().any(is_begun) && !self.has_shown(tail)).then_some(tail)
+    }
+
     /// True if all required arguments are there, and no others than the tool has.
     pub(super) fn fits(&self, tool: &str, input: &CallInput) -> bool {
         let (Some(spec), CallInput::Object(given)) = (self.find(tool), input) else { return false };
@@ -66,6 +135,28 @@ impl CallableTools {
         let names = given.as_object().into_iter().flat_map(|fields| fields.keys());
         has_all && names.into_iter().all(|name| self.parameter(tool, name).is_some())
     }
+}
+
+/// Letters and marks without what differs between a text and its repetition: blanks, the numbers of lines, escapes.
+fn essence(text: &str) -> String {
+    text.chars()
+        .filter(|c| {
+            !(c.is_whitespace() || c.is_ascii_digit() || matches!(c, '\\' | '\u{2192}' | '\u{2502}' | '`'))
+        })
+        .collect()
+}
+
+fn shown_texts(request: &ModelRequest) -> Vec<String> {
+    let parts = request
+        .messages
+        .iter()
+        .filter(|message| !matches!(message, Message::Assistant(_)))
+        .flat_map(Message::parts);
+    let text = |part: &Part| match part {
+        Part::Text { text } if text.contains(['{', '<', '[', '`', '(']) => Some(text.clone()),
+        _ => None,
+    };
+    parts.filter_map(text).collect()
 }
 
 /// The ids of all calls of the conversation.

@@ -71,6 +71,22 @@ pub(super) const FORMATS: &[TextCallFormat] = &[
         syntax: CallSyntax::Json,
     },
     TextCallFormat {
+        models: "Qwen 2.5 Coder",
+        source: "Qwen documentation, Function Calling: the tag around the list of tools, which the model repeats",
+        open: &["<tools>"],
+        close: &["</tools>"],
+        around: &[],
+        syntax: CallSyntax::Json,
+    },
+    TextCallFormat {
+        models: "models that mix the form of Hermes with that of Claude",
+        source: "NousResearch, Hermes-Function-Calling; MiniMax, M2 tool calling guide",
+        open: &["<tool_call name=\""],
+        close: &["</tool_call>"],
+        around: &[],
+        syntax: CallSyntax::NameThenJson { before: &[], between: &[("\">", "")] },
+    },
+    TextCallFormat {
         models: "GLM 4.5 and 4.6",
         source: "vLLM documentation, Tool Calling: glm45",
         open: &["<tool_call>"],

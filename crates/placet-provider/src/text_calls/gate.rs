@@ -1,8 +1,8 @@
 //! Holds back streamed text that may be the beginning of a call, so that a call is never shown as text. All other text
 //! passes at once.
 
+use super::code_lines::CodeLines;
 use super::format::openers;
-use super::reading::CodeLines;
 use super::syntax::{ARGUMENT_KEYS, NAME_KEYS};
 
 /// The most bytes of a text without a marker in which the name of the tool must have come.
@@ -12,8 +12,9 @@ const SOON: usize = 2_000;
 pub(super) struct TextGate {
     held: String,
     lines: CodeLines,
-    /// The present line, as far as it has passed.
+    /// The present line, as far as it has passed, and whether it is blank.
     line: String,
+    has_words: bool,
 }
 
 impl TextGate {
@@ -22,10 +23,11 @@ impl TextGate {
         self.held.push_str(text);
         let mut end = 0;
         while let Some(rest) = self.held.get(end..).filter(|rest| !rest.is_empty()) {
-            if self.may_begin_call(rest, names) {
+            let Some(c) = rest.chars().next() else { break };
+            // No call begins with a blank: each letter is looked at once.
+            if !c.is_whitespace() && self.may_begin_call(rest, names) {
                 break;
             }
-            let Some(c) = rest.chars().next() else { break };
             self.pass(c);
             end += c.len_utf8();
         }
@@ -48,7 +50,9 @@ impl TextGate {
 
     fn pass(&mut self, c: char) {
         self.line.push(c);
+        self.has_words |= !c.is_whitespace();
         if c == '\n' {
+            self.has_words = false;
             let line = std::mem::take(&mut self.line);
             self.lines.pass(&line);
         }
@@ -60,13 +64,13 @@ impl TextGate {
         }
         // A fence begins its line; any other marker may follow words.
         let may_be_here = || match rest.starts_with('`') {
-            true => self.line.trim().is_empty(),
+            true => !self.has_words,
             false => !self.line.ends_with(['`', '"', '\'']),
         };
         let is_marker = rest.starts_with(['<', '[', '`'])
             && may_be_here()
             && openers().any(|open| rest.starts_with(open) || open.starts_with(rest));
-        is_marker || self.line.trim().is_empty() && may_be_bare(rest, names)
+        is_marker || !self.has_words && may_be_bare(rest, names)
     }
 }
 

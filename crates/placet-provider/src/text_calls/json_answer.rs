@@ -23,7 +23,10 @@ pub(super) fn read(text: &str, end: AnswerEnd) -> Option<TextReading> {
         };
         at = values.byte_offset();
         match (fields.remove(TOOL), fields.remove(SAY)) {
-            (Some(Value::String(name)), None) => {
+            (Some(Value::String(name)), said @ (None | Some(Value::String(_)))) => {
+                if let Some(Value::String(words)) = said {
+                    prose += &words;
+                }
                 let arguments = fields.remove(ARGUMENTS).map(|value| value.to_string());
                 calls.push((name, CallInput::parse(&arguments.unwrap_or_default())));
             }
@@ -134,16 +137,10 @@ mod tests {
         let both = whole("{\"say\":\"I look.\"}\n{\"tool\":\"undo\"}");
         let Some(TextReading::Calls { prose, calls }) = both else { panic!("{both:?}") };
         assert_eq!((prose.as_str(), calls.len()), ("I look.", 1));
-        for text in [
-            "",
-            "Hello",
-            "{}",
-            "[1]",
-            "{\"say\":1}",
-            "{\"say\":\"a",
-            "{\"tool\":\"a\",\"say\":\"b\"}",
-            "{\"say\":\"a\",\"say\":\"b\"}",
-        ] {
+        let one = whole("{\"say\":\"I look.\",\"tool\":\"undo\",\"arguments\":{}}");
+        assert_eq!(one, Some(TextReading::Calls { prose, calls }));
+        for text in ["", "Hello", "{}", "[1]", "{\"say\":1}", "{\"say\":\"a", "{\"say\":\"a\",\"say\":\"b\"}"]
+        {
             assert_eq!(whole(text), None, "{text}");
         }
     }

@@ -7,6 +7,7 @@
 mod answer_schema;
 mod block;
 mod callable_tools;
+mod code_lines;
 mod cursor;
 mod description;
 mod format;
@@ -82,7 +83,12 @@ impl TextCallDecoder {
         let end = AnswerEnd::of(&answer.stop, answer.usage.output);
         let place = answer.blocks.iter().rposition(|block| matches!(block, AssistantBlock::Text { .. }));
         let text = match place.and_then(|at| answer.blocks.get(at)) {
-            Some(AssistantBlock::Text { text }) if answer.calls().next().is_none() => text.clone(),
+            // What the server refused to let pass is not run.
+            Some(AssistantBlock::Text { text })
+                if answer.calls().next().is_none() && answer.stop != StopReason::Refusal =>
+            {
+                text.clone()
+            }
             _ => String::new(),
         };
         let held = self.gate.held();
@@ -191,3 +197,7 @@ mod block_tests;
 #[cfg(test)]
 #[path = "ordinary_answers_tests.rs"]
 mod ordinary_answers;
+
+#[cfg(test)]
+#[path = "no_call_tests.rs"]
+mod no_call_tests;

@@ -1,17 +1,18 @@
 //! Decides whether an answer is a call: where in the text it is, and whether its name is a tool.
 //!
-//! A call with a marker counts where it is the whole answer or its end, outside of code. A call without one, plain JSON or
-//! Python, could be what the person asked for. It counts only if the model has made no real call in this conversation,
-//! the person did not name the tool, no other code is in the answer, and, behind other text, if all arguments are those
-//! of the tool.
+//! A call with a marker counts where it is the whole answer or its end, outside of code and quotations. A call without one,
+//! plain JSON or Python, could be what the person asked for. It counts only if the model has made no real call in this
+//! conversation, the person did not name the tool, no other code is in the answer, and, behind other text, if all
+//! arguments are those of the tool. What the model has been shown, in a file or a message, it repeats: that is no call.
 
 use super::block::BlockError;
 use super::callable_tools::CallableTools;
+use super::code_lines::{CodeLines, FENCE_WORDS, QUOTING_TAGS, is_quoted};
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
 use super::format::{BLOCK_OPEN, END_TOKENS, openers};
-use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls};
+use super::syntax::{ARGUMENT_KEYS, NAME_KEYS, calls, json_calls, written};
 use super::{block, python};
-use placet_text::conversation::{CallInput, StopReason, TextCallFault};
+use placet_text::conversation::{CallInput, StopReason, TextCallFault, json_repair};
 use serde_json::{Map, Value};
 
 /// What an answer is.
@@ -39,8 +40,14 @@ impl AnswerEnd {
     }
 }
 
+/// Longer answers are text: no call of a model that writes calls as text is so long.
+const LONGEST: usize = 1 << 20;
+
 pub(super) fn read(text: &str, tools: &CallableTools, end: AnswerEnd) -> TextReading {
     let text = without_end(text);
+    if text.len() > LONGEST {
+        return TextReading::Plain;
+    }
     match marker(text) {
         Some(at) => marked(text, at, tools, end),
         None if tools.has_blocks && block::is_edit_of_nothing(text) => {
@@ -65,7 +72,7 @@ fn without_end(text: &str) -> &str {
     text
 }
 
-/// Where the first marker outside of code is.
+/// Where the first marker outside of code and quotations is.
 pub(super) fn marker(text: &str) -> Option<usize> {
     let mut lines = CodeLines::default();
     let mut start = 0;
@@ -73,12 +80,24 @@ pub(super) fn marker(text: &str) -> Option<usize> {
         let here = text.get(start..).unwrap_or_default();
         let begins =
             |at: usize| openers().any(|open| here.get(at..).is_some_and(|rest| rest.starts_with(open)));
-        if !lines.is_code() {
-            let places = line.char_indices().filter(|(_, c)| matches!(c, '<' | '[' | '`'));
-            let found = places.map(|(at, _)| at).find(|at| begins(*at) && !is_quoted(line, *at));
-            if let Some(at) = found {
+        let (mut has_open_tick, mut tag) = (false, None);
+        for (at, c) in line.char_indices().filter(|_| !lines.is_code()) {
+            let begins_with =
+                |tag: &str| line.get(at..at + tag.len()).is_some_and(|here| here.eq_ignore_ascii_case(tag));
+            match tag {
+                Some(close) if begins_with(close) => tag = None,
+                Some(_) => continue,
+                None if c == '<' => {
+                    tag = QUOTING_TAGS.iter().find(|(open, _)| begins_with(open)).map(|(_, close)| *close);
+                }
+                None => {}
+            }
+            let is_call =
+                matches!(c, '<' | '[' | '`') && !has_open_tick && begins(at) && !is_quoted(line, at);
+            if is_call {
                 return Some(start + at);
             }
+            has_open_tick ^= c == '`';
         }
         lines.pass(line);
         start += line.len();
@@ -86,42 +105,18 @@ pub(super) fn marker(text: &str) -> Option<usize> {
     None
 }
 
-/// True for a place within inline code or behind a quote, and for a fence that does not begin its line.
-fn is_quoted(line: &str, at: usize) -> bool {
-    let before = line.get(..at).unwrap_or_default();
-    if line.get(at..).is_some_and(|rest| rest.starts_with('`')) {
-        return !before.trim().is_empty();
-    }
-    before.matches('`').count() % 2 == 1 || before.ends_with(['"', '\'', '\u{201c}', '`'])
-}
-
-/// Which lines are in a code fence.
-#[derive(Debug, Default)]
-pub(super) struct CodeLines {
-    fence: Option<String>,
-}
-
-impl CodeLines {
-    pub(super) fn is_code(&self) -> bool {
-        self.fence.is_some()
-    }
-
-    pub(super) fn pass(&mut self, line: &str) {
-        let line = line.trim();
-        let mark: String =
-            line.chars().take_while(|c| line.starts_with(*c) && matches!(c, '`' | '~')).collect();
-        match &self.fence {
-            Some(open) if line == mark && mark.len() >= open.len() && mark.starts_with(open.as_str()) => {
-                self.fence = None;
-            }
-            None if mark.len() >= 3 => self.fence = Some(mark),
-            _ => {}
-        }
-    }
-}
-
 fn marked(text: &str, at: usize, tools: &CallableTools, end: AnswerEnd) -> TextReading {
-    let (written, rest) = calls(text.get(at..).unwrap_or_default());
+    let (mut written, rest) = calls(text.get(at..).unwrap_or_default());
+    if tools.has_shown(text.get(at..text.len() - rest.len()).unwrap_or_default()) {
+        return TextReading::Plain;
+    }
+    // Only JSON says by itself that it is whole.
+    if let (true, AnswerEnd::AtLimit(tokens)) = (rest.is_empty(), end)
+        && let Some(WrittenCall { arguments, .. }) = written.last_mut()
+        && !matches!(arguments, WrittenArguments::Given(_))
+    {
+        *arguments = WrittenArguments::Given(CallInput::parse_cut("", tokens));
+    }
     let is_known = |call: &WrittenCall| tools.find(&call.name).is_some();
     let mut read: Vec<(String, CallInput)> = written.iter().map(|call| tools.input(call)).collect();
     if rest.is_empty() && !written.is_empty() {
@@ -153,8 +148,11 @@ fn begun_name(rest: &str) -> Option<String> {
         return None;
     }
     let named = NAME_KEYS.iter().find_map(|key| {
-        let behind = body.split_once(&format!("\"{key}\""))?.1.trim_start().strip_prefix(':')?;
-        Some(behind.trim_start().strip_prefix('"')?.split_once('"')?.0.to_string())
+        ['"', '\''].iter().find_map(|quote| {
+            let behind =
+                body.split_once(&format!("{quote}{key}{quote}"))?.1.trim_start().strip_prefix(':')?;
+            Some(behind.trim_start().strip_prefix(*quote)?.split_once(*quote)?.0.to_string())
+        })
     });
     let mut cursor = Cursor { rest: body.strip_prefix('[').unwrap_or(body) };
     cursor.take("functions.");
@@ -175,15 +173,22 @@ fn unreadable(rest: &str) -> String {
 }
 
 fn unmarked(text: &str, tools: &CallableTools) -> TextReading {
-    let Some((prose, written)) = bare(text) else { return TextReading::Plain };
-    if written.iter().any(|call| tools.is_asked_about(&call.name)) {
+    let Some((prose, written)) = bare(text) else {
+        return match tools.begun(text) {
+            Some(begun) => TextReading::Fault(TextCallFault::Unreadable { reason: unreadable(begun) }),
+            None => TextReading::Plain,
+        };
+    };
+    if written.iter().any(|call| tools.is_asked_about(&call.name))
+        || tools.has_shown(last_fence(text).map_or(text.get(prose..).unwrap_or_default(), |(_, body)| body))
+    {
         return TextReading::Plain;
     }
     let is_alone = text.get(..prose).is_some_and(|prose| prose.trim().is_empty());
     let read: Vec<(String, CallInput)> = written.iter().map(|call| tools.input(call)).collect();
     match written.iter().find(|call| tools.find(&call.name).is_none()) {
-        // A name and arguments, and nothing else in the answer: nobody writes that to a person.
-        Some(unknown) if is_alone && unknown.name.contains('_') => {
+        // What could be the arguments of a tool, and nothing else in the answer.
+        Some(unknown) if is_alone && tools.may_take(unknown) => {
             TextReading::Fault(TextCallFault::UnknownTool { name: unknown.name.clone() })
         }
         Some(_) => TextReading::Plain,
@@ -194,22 +199,31 @@ fn unmarked(text: &str, tools: &CallableTools) -> TextReading {
     }
 }
 
+/// How many bytes are read in search of a call that ends a text: each line may begin it.
+const MOST_READ: usize = 4 << 20;
+
 /// The calls without a marker at the end of `text`, and where they begin.
 fn bare(text: &str) -> Option<(usize, Vec<WrittenCall>)> {
     if let Some((at, body)) = last_fence(text) {
         return Some((at, whole(body)?));
     }
     let mut lines = CodeLines::default();
-    let mut at = 0;
+    let (mut at, mut left) = (0, MOST_READ);
     for line in text.split_inclusive('\n') {
         lines.pass(line);
         if lines.is_code() {
             return None;
         }
-        let begins =
-            line.trim_start().starts_with(|c: char| matches!(c, '{' | '[') || c.is_ascii_alphabetic());
-        if begins && let Some(calls) = whole(text.get(at..)?) {
-            return Some((at, calls));
+        // An indented line is a quotation.
+        let said = line.trim_start();
+        let begins = line.len() - said.len() < 4
+            && said.starts_with(|c: char| matches!(c, '{' | '[') || c.is_ascii_alphabetic());
+        if begins {
+            let rest = text.get(at..)?;
+            left = left.checked_sub(rest.len())?;
+            if let Some(calls) = whole(rest).filter(|_| !openers().any(|open| said.starts_with(open))) {
+                return Some((at, calls));
+            }
         }
         at += line.len();
     }
@@ -228,18 +242,38 @@ fn whole(body: &str) -> Option<Vec<WrittenCall>> {
         let has_arguments = ARGUMENT_KEYS.iter().any(|key| body.contains(&format!("\"{key}\"")));
         return (cursor.rest.is_empty() && has_arguments).then_some(found);
     }
+    if body.contains("\"arguments\"")
+        && let Some(value) = json_repair::repaired_object(body.trim())
+    {
+        return written(&value);
+    }
+    if let Some(call) = action(body) {
+        return Some(vec![call]);
+    }
     let (found, rest) = python::calls(body)?;
     rest.trim().is_empty().then_some(found)
 }
 
+/// `Action: NAME` and `Action Input: {...}` (Qwen documentation, Function Calling: ReAct prompting).
+fn action(body: &str) -> Option<WrittenCall> {
+    let mut cursor = Cursor { rest: body.trim().strip_prefix("Action:")? };
+    cursor.blank();
+    let name = cursor.name()?;
+    cursor.blank();
+    let arguments = cursor.rest.strip_prefix("Action Input:")?.trim();
+    let arguments = arguments.strip_suffix("Observation:").unwrap_or(arguments).trim_end();
+    let is_object = arguments.starts_with('{');
+    is_object.then(|| WrittenCall { name, arguments: WrittenArguments::Given(CallInput::parse(arguments)) })
+}
+
 /// What is in the code fence at the end, if it is the only one.
 fn last_fence(text: &str) -> Option<(usize, &str)> {
-    const WORDS: [&str; 7] = ["", "json", "tool_call", "tool_calls", "tool", "python", "xml"];
     let body = text.strip_suffix("```")?;
     let open = body.find("```")?;
     let at_line = body.get(..open).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
     let (word, inner) = body.get(open + 3..)?.split_once('\n')?;
-    let is_only = at_line && !inner.contains("```") && WORDS.contains(&word.trim());
+    let is_only =
+        at_line && !inner.contains("```") && !text.contains("~~~") && FENCE_WORDS.contains(&word.trim());
     is_only.then_some((open, inner))
 }
 

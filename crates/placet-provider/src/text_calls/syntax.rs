@@ -1,9 +1,9 @@
 //! Reads one call in one of the forms of the table. Strict: what does not follow the form is not a call.
 
 use super::cursor::{Cursor, WrittenArguments, WrittenCall};
-use super::format::{CallSyntax, FORMATS, frames};
+use super::format::{CallSyntax, FORMATS, TextCallFormat, frames};
 use super::{block, python};
-use placet_text::conversation::{CallInput, json_names};
+use placet_text::conversation::{CallInput, json_names, json_repair};
 use serde_json::{Map, Value};
 
 /// The names that models give to the name of a tool, and to its arguments.
@@ -33,7 +33,7 @@ fn one(cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
     for (row, open) in rows {
         let Some(rest) = cursor.rest.strip_prefix(open) else { continue };
         let mut inner = Cursor { rest };
-        if let Some(calls) = row.syntax.read(&mut inner, open) {
+        if let Some(calls) = row.syntax.read(&mut inner, open).or_else(|| repaired(row, &mut inner)) {
             inner.blank();
             row.close.iter().find(|close| inner.take(close));
             *cursor = inner;
@@ -41,6 +41,18 @@ fn one(cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
         }
     }
     None
+}
+
+/// A call between markers whose JSON is not valid, where it can have been meant in one way only.
+fn repaired(row: &TextCallFormat, cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
+    if !matches!(row.syntax, CallSyntax::Json) {
+        return None;
+    }
+    let end = row.close.iter().filter_map(|close| cursor.rest.find(close)).min();
+    let (body, rest) = cursor.rest.split_at(end.unwrap_or(cursor.rest.len()));
+    let calls = written(&json_repair::repaired_object(body.trim())?)?;
+    cursor.rest = rest;
+    Some(calls)
 }
 
 impl CallSyntax {
@@ -152,7 +164,7 @@ pub(super) fn json_calls(cursor: &mut Cursor<'_>) -> Option<Vec<WrittenCall>> {
 }
 
 /// The calls that a JSON value is: only of calls, and with nothing else in it.
-fn written(value: &Value) -> Option<Vec<WrittenCall>> {
+pub(super) fn written(value: &Value) -> Option<Vec<WrittenCall>> {
     match value {
         Value::Array(items) if !items.is_empty() => {
             let all: Option<Vec<_>> = items.iter().map(written).collect();

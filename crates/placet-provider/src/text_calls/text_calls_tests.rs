@@ -34,7 +34,14 @@ pub(super) fn tools() -> Arc<[ToolSpec]> {
 pub(super) fn offered(asked: &str) -> CallableTools {
     let specs = tools();
     let names = specs.iter().map(|spec| spec.name.clone()).collect();
-    CallableTools { specs, names, asked: asked.into(), takes_unmarked: true, has_blocks: false }
+    CallableTools {
+        specs,
+        names,
+        asked: asked.into(),
+        shown: Vec::new(),
+        takes_unmarked: true,
+        has_blocks: false,
+    }
 }
 
 pub(super) fn reading(text: &str) -> TextReading {
@@ -48,7 +55,7 @@ pub(super) fn calls_of(text: &str) -> Vec<(String, CallInput)> {
     }
 }
 
-type Written<'w> = (&'w str, Value);
+pub(super) type Written<'w> = (&'w str, Value);
 
 fn json_of((name, arguments): &Written, keys: (&str, &str)) -> String {
     json!({keys.0: name, keys.1: arguments}).to_string()
@@ -92,15 +99,15 @@ fn tags(
 }
 
 /// A form: its name, how it is written, and what may be missing at its end.
-struct Form {
-    name: &'static str,
-    write: fn(&[Written]) -> String,
+pub(super) struct Form {
+    pub(super) name: &'static str,
+    pub(super) write: fn(&[Written]) -> String,
     close: &'static str,
-    is_marked: bool,
+    pub(super) is_marked: bool,
 }
 
 #[expect(clippy::too_many_lines, reason = "a flat table")]
-fn forms() -> Vec<Form> {
+pub(super) fn forms() -> Vec<Form> {
     let marked = |name, close, write| Form { name, write, close, is_marked: true };
     let bare = |name, write| Form { name, write, close: "", is_marked: false };
     const USUAL: (&str, &str) = ("name", "arguments");
@@ -115,6 +122,14 @@ fn forms() -> Vec<Form> {
         }),
         marked("hermes", "</tool_call>", |calls| {
             each(calls, "\n", |call| format!("<tool_call>\n{}\n</tool_call>", json_of(call, USUAL)))
+        }),
+        marked("qwen coder", "</tools>", |calls| {
+            each(calls, "\n", |call| format!("<tools>\n{}\n</tools>", json_of(call, USUAL)))
+        }),
+        marked("hermes with the name as an attribute", "</tool_call>", |calls| {
+            each(calls, "\n", |(name, arguments)| {
+                format!("<tool_call name=\"{name}\">\n{arguments}\n</tool_call>")
+            })
         }),
         marked("hermes on one line", "</tool_call>", |calls| {
             each(calls, "", |call| format!("<tool_call>{}</tool_call>", json_of(call, USUAL)))
