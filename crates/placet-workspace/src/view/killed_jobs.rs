@@ -28,12 +28,15 @@ impl View {
     /// Returns how many changes there are.
     pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
         let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
-        for entry in std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten() {
-            let place = entry.path();
-            let (job, collection) = (JobRecord::read(&place), CollectionRecord::read(&place));
-            if job.is_none() && (collection.is_none() || !is_run(&place)) {
-                continue;
-            }
+        let places =
+            std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten().map(|entry| entry.path());
+        let recorded = places.map(|place| (JobRecord::read(&place), CollectionRecord::read(&place), place));
+        let mut left: Vec<_> = recorded
+            .filter(|(job, collection, place)| job.is_some() || collection.is_some() && is_run(place))
+            .collect();
+        // A command that had ended comes first: a job is merged with what it made pending.
+        left.sort_by_key(|(job, ..)| job.is_some());
+        for (job, collection, place) in left {
             let Some(dir) = CommandDir::take_over(place) else { continue };
             self.claim()?;
             paths.extend(match (job, collection) {

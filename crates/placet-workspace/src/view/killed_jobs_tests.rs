@@ -159,3 +159,32 @@ fn what_was_not_collected_at_a_kill_becomes_pending_with_the_rest() {
     assert!(f.root.join("a.txt").exists() && !f.root.join("made").exists(), "nothing was applied");
     assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0, "once");
 }
+
+/// Story: which of two interrupted commands came first was the order of a directory, and in half of the cases nothing was
+/// left of what the job had written.
+#[test]
+fn a_command_that_had_ended_comes_before_a_job_in_whatever_order_they_are_listed() {
+    for names in [["run-1-1", "run-9-9"], ["run-9-9", "run-1-1"]] {
+        let f = Fixture::new();
+        let view = f.view();
+        let mut job = begin(&view);
+        let upper = job.mounts[0].upper.clone();
+        view.move_to_background(&mut job).unwrap();
+        fs::write(upper.join("a.txt"), "1\n2\n3\n4\nfive\n").unwrap();
+        let job_dir = layer_dir(&job);
+        let command = begin(&view);
+        fs::write(command.mounts[0].upper.join("a.txt"), "one\n2\n3\n4\n5\n").unwrap();
+        let dir = layer_dir(&command);
+        crate::apply::fail_at("folded", std::io::ErrorKind::Other);
+        view.finish(command, &|_| false).unwrap_err();
+        let kept = dir.with_file_name(format!("kept-{}-0", dir.file_name().unwrap().to_string_lossy()));
+        killed(job, &view);
+        drop(view);
+        for (from, name) in [&job_dir, &kept].iter().zip(names) {
+            fs::rename(from, dir.with_file_name(name)).unwrap();
+        }
+        let next = f.view();
+        assert!(next.take_over_killed_jobs(&|_| false).unwrap().total() > 0);
+        assert_eq!(f.seen(&next, "a.txt").unwrap(), "one\n2\n3\n4\nfive\n", "{names:?}");
+    }
+}
