@@ -2,6 +2,7 @@
 //! compared after each step.
 
 use crate::support::pty::{Pty, shell};
+use crate::support::require::require;
 
 fn text() -> String {
     (1..=40).map(|n| format!("row {n} end\n")).collect()
@@ -247,4 +248,37 @@ fn the_first_example_of_the_readme_works_typed_literally() {
     assert_eq!(pty.read("notes.txt"), "two\n");
     pty.line("help");
     pty.until("the list", |s| s.contains("replace OLD with NEW in FILE"));
+}
+
+/// Story: one branch was rejected, the row of the whole repository said that it was, and the other branch was applied.
+#[test]
+fn a_rejected_branch_is_named_in_the_row_of_its_repository() {
+    if !require("git") {
+        return;
+    }
+    let tree = tempfile::tempdir().unwrap();
+    let git = "git init -q . && git -c user.name=A -c user.email=a@x commit -q --allow-empty -m First";
+    let made = std::process::Command::new("sh").args(["-c", git]).current_dir(tree.path()).status().unwrap();
+    assert!(made.success());
+    let offline = ["--provider", "offline"].map(String::from);
+    let start = offline.iter().fold(shell().after_in(tree), |start, argument| start.arg(argument));
+    let mut pty = start.size(110, 40).open();
+    pty.line("run \"git branch f1 && git branch f2\"");
+    pty.until("the question", |s| s.contains("branch f2 created") && s.contains("Review"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("refs/heads/f1"));
+    pty.until("the keys", |s| s.contains(" accept  "));
+    pty.send("}");
+    pty.until("the branch", |s| s.lines().any(|row| row.starts_with('\u{258c}') && row.contains("A f1 ")));
+    pty.answer("r");
+    pty.until("the decision", |s| s.contains("\u{2717}1"));
+    pty.by_hand("q");
+    let row = |s: &str| {
+        s.lines().any(|row| row.contains("M .git") && row.trim_end().ends_with("\u{2717} f1 rejected"))
+    };
+    pty.until("the row", |s| s.contains("Apply as reviewed") && row(s));
+    pty.answer("a");
+    pty.until("the end", |s| s.contains("applied changes to 1 repository"));
+    let heads = pty.tree.path().join(".git/refs/heads");
+    assert!(heads.join("f2").exists() && !heads.join("f1").exists());
 }

@@ -62,7 +62,7 @@ impl ApplyQuestionFlow<'_> {
         let is_discarded = matches!(report.discarded, Some(Ok(_)));
         let undo = self.context.place.undo();
         let line = match &reviewed {
-            Some(reviewed) => report.rejected_line(reviewed.rejected_hunks(), undo),
+            Some(reviewed) => report.rejected_line(reviewed.rejected_hunks, undo),
             None => report.discard_line(undo),
         };
         self.tell(line.into_iter().collect(), is_discarded.then_some(AuditKind::Discard));

@@ -25,13 +25,21 @@ pub fn reviewed_at(
     let has_open_conflict = review.open_conflict().is_some();
     review.accept_open();
     let decision = decision_of(&review, TransactionLabel::default());
-    let (workspace, view, rejected) = (workspace.clone(), shown.view().clone(), review.rejections());
+    let (workspace, view) = (workspace.clone(), shown.view().clone());
+    let (rejected, rejected_hunks) = (review.rejections(), review.tally().1);
     let finish = move || match remember_carried_out(&workspace, &view, &review) {
         (_, Some(error)) => vec![error],
         (Some(_), None) => vec![super::SENT_LATER.into()],
         (None, None) => Vec::new(),
     };
-    Some(ReviewedDecision { decision, words, rejected, has_open_conflict, finish: Box::new(finish) })
+    Some(ReviewedDecision {
+        decision,
+        words,
+        rejected,
+        rejected_hunks,
+        has_open_conflict,
+        finish: Box::new(finish),
+    })
 }
 
 /// What the agent has not learned yet. Nothing changes.

@@ -231,7 +231,7 @@ impl Review {
         out
     }
 
-    /// Of each file with a rejected hunk, how many are rejected, and how many it has.
+    /// Of each path, how many hunks of what decides about it are rejected, and how many that has.
     pub fn rejections(&self) -> BTreeMap<PathBuf, (usize, usize)> {
         let is_rejected = |marks: &[ReviewDecision]| marks.contains(&ReviewDecision::Rejected);
         let of_file = |file: &ReviewFile| match &file.body {
@@ -240,9 +240,15 @@ impl Review {
             }
             ReviewBody::Whole(whole) => (usize::from(is_rejected(&[whole.mark])), 1),
         };
-        let decided = self.files.iter().filter(|file| !file.is_decided_elsewhere());
-        let counted = decided.map(|file| (file.path.clone(), of_file(file)));
-        counted.filter(|(_, (rejected, _))| *rejected > 0).collect()
+        let mut all = BTreeMap::new();
+        for file in self.files.iter().filter(|file| !file.is_decided_elsewhere()) {
+            // A branch without a decision of its own goes with its repository, which comes first.
+            let follows = file.decided_with.is_some()
+                && matches!(&file.body, ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Open);
+            let paths = file.paths.iter().map(|path| path.to_path_buf()).chain([file.path.clone()]);
+            all.extend(paths.filter(|_| !follows).map(|path| (path, of_file(file))));
+        }
+        all
     }
 
     /// How many units are new since the changes were sent back.
