@@ -354,11 +354,22 @@ impl App {
         }
     }
 
-    /// A server by its name: built in, or from `[providers.NAME]`, or a preset with overrides.
+    /// A server by its name: built in, or from `[providers.NAME]`, or a preset with overrides. `base_url` is the address
+    /// of the provider of the settings: what a person chooses later, or falls back to, keeps its own, and so does its key.
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
+        self.server_at(name, self.chosen().as_deref() == Some(name))
+    }
+
+    /// The server that a command names: an address on the same command line is meant for it.
+    pub fn server_of_command(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
+        let is_beside = self.request.flags.values.iter().any(|(flag, ..)| flag == "base_url");
+        self.server_at(name, is_beside || self.chosen().as_deref() == Some(name))
+    }
+
+    fn server_at(&self, name: &str, takes_address: bool) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
-        // The address of the command line is meant for the provider that answers.
-        if let Some(url) = &self.provider_config().settings().conversation.base_url {
+        let config = self.provider_config();
+        if let Some(url) = config.settings().conversation.base_url.as_ref().filter(|_| takes_address) {
             server.preset.base_url = url.clone();
             server.address_variable = None;
         }

@@ -5,7 +5,6 @@
 use super::Error;
 use super::changes::PendingChanges;
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, UserPrompt};
-use crate::text::count;
 use crate::tools::{DisplayDetail, MatchedText, UserReply};
 use crate::workspace::{ListedChange, Workspace};
 use std::path::PathBuf;
@@ -104,7 +103,7 @@ pub struct ContinueQuestion {
 pub enum ContinueCause {
     /// The model made the same call with the same result again and again.
     Repeated {
-        /// The tool's name.
+        /// The tool's name; empty where the tools differ, and no call worked.
         tool: String,
         /// How often.
         times: u32,
@@ -287,7 +286,7 @@ impl Question {
     pub(super) fn of_loop(asked: LoopQuestion, stop: &CancellationToken) -> Question {
         let LoopQuestion { tool, times, reply, .. } = asked;
         Question::Continue(ContinueQuestion {
-            title: format!("{tool} was called {} with the same result: continue?", count::of(times, "time")),
+            title: format!("{}: continue?", crate::agent::loop_words(&tool, times)),
             reason: "the model repeats itself".into(),
             detail: String::new(),
             cause: ContinueCause::Repeated { tool, times },

@@ -2,7 +2,9 @@
 
 use crate::support::binary::{Out, Place};
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
+use crate::support::wait;
 use placet::agent::{TurnEnding, TurnEvent};
 use serde_json::{Value, json};
 
@@ -134,4 +136,54 @@ fn arguments_with_one_meaning_are_taken_and_said() {
         assert!(told.contains(words), "{words}: {told}");
     }
     assert!(!told.contains("│two"), "{told}");
+}
+
+#[test]
+fn a_server_that_loads_is_asked_again_before_anything_is_sent_to_it() {
+    let loading = Reply::json(503, &json!({"error": {"code": 503, "message": "Loading model"}}));
+    let answer = Reply::openai(&[Say::Text("{\"say\": \"Hi.\"}")]);
+    let server = MockServer::start([loading, props(8192), Reply::json(404, &json!({})), answer]);
+    ask(&server, "llamacpp", "")
+        .code(0)
+        .says("Hi.")
+        .warns("is loading the model")
+        .warns("says of m: window 8192");
+    assert_eq!(paths(&server), ["GET /props", "GET /props", "GET /v1/models", "POST /v1/chat/completions"]);
+}
+
+#[test]
+fn a_server_that_refuses_tools_gets_none() {
+    for (status, words) in [
+        (400, "registry.ollama.ai/library/m does not support tools"),
+        (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (500, "tools param requires --jinja flag"),
+    ] {
+        let refused = Reply::error(status, "api_error", words);
+        let answer = Reply::openai(&[Say::Text("{\"say\": \"Hi.\"}")]);
+        let nothing = || Reply::json(404, &json!({}));
+        let server = MockServer::start([nothing(), nothing(), refused, nothing(), nothing(), answer]);
+        ask(&server, "llamacpp", "").code(0).says("Hi.").warns("the server takes no tools: calls as JSON");
+        let requests = server.requests();
+        let sent: Vec<_> = requests.iter().filter(|request| request.method == "POST").collect();
+        assert!(!sent[0].body["tools"].is_null() && sent[1].body["tools"].is_null(), "{words}");
+        assert_eq!(sent[1].body["response_format"]["type"], "json_schema", "{words}");
+    }
+}
+
+/// The address of the command line is that of its provider: a key of another one never goes there.
+#[test]
+fn another_provider_has_its_own_address_and_its_own_key() {
+    let (local, vendor) = (MockServer::start([]), MockServer::start([]));
+    vendor.push(Reply::error(401, "authentication_error", "no"));
+    let local_url = format!("{}/v1", local.url());
+    let arguments = ["--provider", "openai-compatible", "--model", "m", "--base-url", &local_url];
+    let start =
+        shell().variable("ANTHROPIC_API_KEY", "sk-ant-secret").variable("ANTHROPIC_BASE_URL", &vendor.url());
+    let mut pty = arguments.iter().fold(start, |start, argument| start.arg(argument)).open();
+    pty.line("/provider anthropic claude-sonnet-4-5");
+    pty.until("the provider", |screen| screen.contains("anthropic with"));
+    pty.line("hello");
+    wait::until("the request", || !vendor.requests().is_empty());
+    assert_eq!(vendor.requests()[0].headers["x-api-key"], "sk-ant-secret");
+    assert!(local.requests().is_empty(), "{:?}", paths(&local));
 }

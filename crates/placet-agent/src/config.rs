@@ -5,7 +5,7 @@ use super::cost_meter::CostBudget;
 use super::subagent_pool::SubagentPool;
 use super::turn::machine::TurnLimits;
 use placet_permission::Policy;
-use placet_provider::{ModelSpec, Provider};
+use placet_provider::{ModelSpec, Provider, ToolForm};
 use placet_session::session::OpenSession;
 use placet_text::conversation::{Part, text_of};
 use placet_tools::{ToolContext, ToolRegistry, ToolSet, is_batch};
@@ -46,6 +46,14 @@ pub struct ActiveModel {
     pub provider: Arc<dyn Provider>,
     pub spec: ModelSpec,
     pub max_output: u64,
+}
+
+impl ActiveModel {
+    /// How calls are made from now on, where the server refused a request for its tools.
+    pub(crate) fn form_without_tools(&self) -> Option<ToolForm> {
+        let is_native = self.spec.capabilities.tools == ToolForm::Native;
+        self.provider.without_tools().filter(|_| is_native)
+    }
 }
 
 /// How far a conversation may continue by itself.

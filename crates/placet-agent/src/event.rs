@@ -294,6 +294,7 @@ pub struct UserPrompt {
 
 #[derive(Debug)]
 pub struct LoopQuestion {
+    /// Empty where the tools differ, and no call worked.
     pub tool: String,
     pub times: u32,
     /// Tokens of this turn until now.

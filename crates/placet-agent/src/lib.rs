@@ -46,7 +46,7 @@ pub use request::usage::{ContextUsage, UsagePart};
 pub use session_checks::LeaveError;
 pub use subagent_pool::SubagentPool;
 pub use turn::empty_answer::EmptyAnswer;
-pub use turn::ending::TurnEnding;
+pub use turn::ending::{TurnEnding, loop_words};
 pub use turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};
 pub use turn::repair::TurnRepair;
 pub use turn_checks::{CheckGoal, CheckGoalError, GoalEnd};

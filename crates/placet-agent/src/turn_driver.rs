@@ -20,7 +20,7 @@ use super::turn::ending::TurnEnding;
 use super::turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput};
 use super::turn::repair::TurnRepair;
 use futures_util::StreamExt;
-use placet_provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
+use placet_provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent, ToolForm};
 use placet_session::session::{SessionRecord, SessionStateKey, SessionStore};
 use placet_text::conversation::{AssistantBlock, Message, Part, StopReason};
 use std::collections::VecDeque;
@@ -239,9 +239,13 @@ impl<'a> TurnDriver<'a> {
         }
         tracing::debug!(messages = self.parts.conversation.transcript.len(), "a request");
         let client = &mut *self.parts.client;
-        client.inquiry.learn(&mut client.model, &self.events).await;
-        if client.context.fit_tools(client.model.spec.window) {
-            let window = client.model.spec.window;
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return,
+            () = client.inquiry.learn(&mut client.model, &self.events) => {}
+        }
+        if client.context.fit_tools(&client.model.spec) {
+            let window = client.context.window(&client.model.spec);
             self.events.notice(format!(
                 "the window of {window} tokens is small: only {} are offered",
                 BASIC_TOOLS.map(|(name, _)| name).join(", ")
@@ -388,6 +392,9 @@ impl<'a> TurnDriver<'a> {
                     RejectionCause::Image if context.suspect_images(&sent).is_empty() => {
                         RejectionCause::Nothing
                     }
+                    RejectionCause::Tools if self.parts.client.model.form_without_tools().is_none() => {
+                        RejectionCause::Nothing
+                    }
                     RejectionCause::Content if !context.can_leave_out(&sent) => RejectionCause::Nothing,
                     blames => blames,
                 };
@@ -424,6 +431,14 @@ impl<'a> TurnDriver<'a> {
                     format!("the provider refused the tool `{name}`; it is not offered again in this session")
                 }
                 None => "the provider refused a tool that was not offered".into(),
+            },
+            TurnRepair::WithoutTools => match client.model.form_without_tools() {
+                Some(form) => {
+                    client.model.spec.capabilities.tools = form;
+                    let calls = if form == ToolForm::Text { "text" } else { "JSON" };
+                    format!("the server takes no tools: calls as {calls} from now on")
+                }
+                None => "the server takes no tools".into(),
             },
             TurnRepair::Nudge(silence) => format!("{silence}; asking once more"),
             TurnRepair::TextCall(fault) => {

@@ -82,6 +82,8 @@ pub enum RejectionCause {
     Content,
     /// The index in the tool list.
     Tool(usize),
+    /// All tools: the model, or the server as it was started, takes none.
+    Tools,
     /// The proof of some reasoning: it was made for another key, or has expired.
     Reasoning,
 }

@@ -5,7 +5,7 @@
 use super::event_stream::flow;
 use super::{
     AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, ServerFacts, ServerFactsFuture,
-    StreamEvent, WarmUpFuture,
+    StreamEvent, ToolForm, WarmUpFuture,
 };
 use futures_util::StreamExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -127,10 +127,14 @@ impl Provider for FallbackProvider {
         self.0.links.first().and_then(|link| link.provider.widening())
     }
 
+    fn without_tools(&self) -> Option<ToolForm> {
+        self.0.links.first().and_then(|link| link.provider.without_tools())
+    }
+
     fn facts(&self, model: &str) -> ServerFactsFuture {
         match self.0.links.first() {
             Some(link) => link.provider.facts(model),
-            None => Box::pin(std::future::ready(ServerFacts::default())),
+            None => Box::pin(std::future::ready(Ok(ServerFacts::default()))),
         }
     }
 

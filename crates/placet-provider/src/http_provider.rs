@@ -206,15 +206,29 @@ impl Provider for HttpProvider {
         self.0.settings.widening.as_deref()
     }
 
+    fn without_tools(&self) -> Option<ToolForm> {
+        self.0.settings.without_tools
+    }
+
     fn facts(&self, model: &str) -> ServerFactsFuture {
         let (provider, model) = (self.clone(), model.to_string());
         Box::pin(async move {
-            let mut facts = ServerFacts::default();
+            let (mut facts, mut failed) = (ServerFacts::default(), None);
             for question in &provider.0.settings.questions {
                 let ServerQuestion { path, body } = ServerQuestion::of(question, &model);
                 let body = body.map(|body| body.to_string().into_bytes());
                 let url = provider.0.endpoint.url_at_root(path);
                 let said = provider.fetch(&url, body, ASKING).await;
+                let said = match said {
+                    Err(error @ (ProviderError::Loading { .. } | ProviderError::NotRunning { .. })) => {
+                        return Err(error);
+                    }
+                    Err(error) if error.is_transient() => {
+                        failed = Some(error);
+                        continue;
+                    }
+                    said => said,
+                };
                 // A server that does not know the question has nothing to say.
                 let answer = said.ok().and_then(|(_, text)| serde_json::from_str(&text).ok());
                 facts.add(answer.map(|answer| server_facts::read(path, &answer, &model)).unwrap_or_default());
@@ -225,7 +239,7 @@ impl Provider for HttpProvider {
             facts.vision = facts.vision.filter(|_| !has_own_vision);
             let has_none = facts.tools.as_ref().is_some_and(|tools| !tools.value);
             facts.calls = without_tools.filter(|_| has_none);
-            facts
+            failed.filter(|_| facts.is_empty()).map_or(Ok(facts), Err)
         })
     }
 

@@ -88,9 +88,15 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// What the server says of `model`; nothing where it cannot be asked or does not answer. Takes seconds at most.
+    /// How calls are made where the server turns out to take no tools; `None` where the person said how.
+    fn without_tools(&self) -> Option<ToolForm> {
+        None
+    }
+
+    /// What the server says of `model`; nothing where it does not know the questions. An error where the same questions
+    /// may be answered a moment later. Takes seconds at most.
     fn facts(&self, _model: &str) -> ServerFactsFuture {
-        Box::pin(std::future::ready(ServerFacts::default()))
+        Box::pin(std::future::ready(Ok(ServerFacts::default())))
     }
 }
 
@@ -98,7 +104,8 @@ pub trait Provider: Send + Sync {
 pub type WarmUpFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The same with what the server says.
-pub type ServerFactsFuture = std::pin::Pin<Box<dyn Future<Output = ServerFacts> + Send>>;
+pub type ServerFactsFuture =
+    std::pin::Pin<Box<dyn Future<Output = Result<ServerFacts, ProviderError>> + Send>>;
 
 /// A wire format as pure functions.
 pub trait WireFormat: Send + Sync {

@@ -26,7 +26,7 @@ pub(super) fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider,
         CliError::usage("no provider is configured")
             .hint("`placet setup` chooses one, or name a provider; `placet provider list` lists them")
     })?;
-    Ok(app.server(&chosen)?)
+    Ok(app.server_of_command(&chosen)?)
 }
 
 pub(super) fn load(options: &Options) -> Result<App, CliError> {

@@ -5,8 +5,8 @@ use super::super::report::{self, CliError, print, print_foreign};
 use super::super::startup::start;
 use super::ProviderOutputFormat;
 use crate::conversation::Image;
-use crate::provider::Provider;
 use crate::provider::probe::{ProbeOutcome, ProbeStep, probe};
+use crate::provider::{Provider, ProviderError};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
@@ -33,7 +33,14 @@ pub(super) fn test(
     if form == ProviderOutputFormat::Table {
         print_foreign(&format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url))?;
     }
-    let facts = runtime.block_on(live.facts(&model.name));
+    let facts = match runtime.block_on(live.facts(&model.name)) {
+        Err(error @ ProviderError::Loading { .. }) => {
+            let error = CliError::new(error).hint("large models load for minutes: test again then");
+            return Err(CliError { code: report::PROVIDER, ..error });
+        }
+        // The steps meet the same failure.
+        said => said.unwrap_or_default(),
+    };
     model.capabilities.tools = facts.calls.unwrap_or(model.capabilities.tools);
     model.capabilities.vision = facts.vision.as_ref().map_or(model.capabilities.vision, |sees| sees.value);
     let is_table = form == ProviderOutputFormat::Table;

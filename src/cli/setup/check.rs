@@ -1,6 +1,6 @@
 //! The one request that checks a key: for the list of models. It costs nothing, and the list is needed next.
 
-use crate::provider::{HttpProvider, Provider, ProviderError};
+use crate::provider::{HttpProvider, Provider, ProviderError, ServerFacts};
 use std::time::Duration;
 
 /// How long the server may take.
@@ -38,8 +38,12 @@ pub(super) async fn check(server: HttpProvider, key_path: Option<String>) -> Che
             let is_short = models.len() <= FEW;
             let mut listed = Vec::new();
             for id in models {
-                let said = if is_short { server.facts(&id).await.words() } else { String::new() };
-                listed.push(ListedModel { id, said });
+                let said = if is_short {
+                    server.facts(&id).await.unwrap_or_default()
+                } else {
+                    ServerFacts::default()
+                };
+                listed.push(ListedModel { id, said: said.words() });
             }
             CheckOutcome::Models(listed)
         }

@@ -1,6 +1,6 @@
 //! The request to the model: the fixed prefix, and a conversation that fits the window.
 //!
-//! The system prompt and the tools never change within a session, so that provider caches remain valid. A conversation
+//! The system prompt and the tools change only with the kind of window, so that provider caches remain valid. A conversation
 //! that is too long is shortened locally, so that no state exists in which only a new start helps; [`super::reduce`]
 //! does this.
 
@@ -34,8 +34,12 @@ const LEAST_BUDGET: f64 = 200.0;
 const NOTHING_LEFT: f64 = 50.0;
 
 pub(crate) struct ModelContext {
-    system: Arc<str>,
+    whole_system: Arc<str>,
     short_system: Arc<str>,
+    all_tools: Arc<[ToolSpec]>,
+    /// The window is small: requests have the short prompt and the basic tools.
+    is_small: bool,
+    /// What requests have.
     tools: Arc<[ToolSpec]>,
     /// What the tools take in a request: to encode their schemas takes longer than all else that is measured for one.
     tool_bytes: OnceLock<usize>,
@@ -66,10 +70,13 @@ pub(crate) struct BuiltRequest {
 
 impl ModelContext {
     pub(crate) fn new(system: SystemPrompt, tools: Vec<ToolSpec>) -> ModelContext {
+        let tools: Arc<[ToolSpec]> = tools.into();
         ModelContext {
-            system: system.whole.into(),
+            whole_system: system.whole.into(),
             short_system: system.short.into(),
-            tools: tools.into(),
+            all_tools: Arc::clone(&tools),
+            is_small: false,
+            tools,
             tool_bytes: OnceLock::new(),
             pictures: RequestImages::default(),
             refused: RejectedContent::default(),
@@ -82,24 +89,39 @@ impl ModelContext {
 
     /// Only before the first request of a conversation: the beginning of requests must not change.
     pub(crate) fn set_tools(&mut self, tools: Vec<ToolSpec>) {
-        (self.tools, self.tool_bytes) = (tools.into(), OnceLock::new());
+        self.all_tools = tools.into();
+        self.offer();
     }
 
-    /// Offers no tools but the basic ones, with the short prompt, if the window is small. Only before the first request, as
-    /// [`set_tools`](ModelContext::set_tools). True if something was left out.
-    pub(crate) fn fit_tools(&mut self, window: u64) -> bool {
-        let has_basic = BASIC_TOOLS.iter().all(|(name, _)| self.tools.iter().any(|tool| tool.name == *name));
-        if window >= SMALL_WINDOW || self.last.estimate > 0.0 || !has_basic {
-            return false;
+    /// Offers no tools but the basic ones, with the short prompt, while the window is small: also where that is learned
+    /// later, or another model answers. True if something is left out from now on.
+    pub(crate) fn fit_tools(&mut self, model: &ModelSpec) -> bool {
+        let has_basic =
+            BASIC_TOOLS.iter().all(|(name, _)| self.all_tools.iter().any(|tool| tool.name == *name));
+        let is_small = has_basic && self.window(model) < SMALL_WINDOW;
+        if is_small != self.is_small {
+            self.is_small = is_small;
+            self.offer();
+            return is_small && self.tools.len() < self.all_tools.len();
         }
-        let count = self.tools.len();
-        self.set_tools(self.tools.iter().filter_map(basic).collect());
-        self.system = Arc::clone(&self.short_system);
-        self.tools.len() < count
+        false
+    }
+
+    fn offer(&mut self) {
+        self.tools = match self.is_small {
+            true => self.all_tools.iter().filter_map(basic).collect(),
+            false => Arc::clone(&self.all_tools),
+        };
+        self.tool_bytes = OnceLock::new();
     }
 
     pub(crate) fn system(&self) -> &Arc<str> {
-        &self.system
+        if self.is_small { &self.short_system } else { &self.whole_system }
+    }
+
+    /// The server cuts longer requests in silence.
+    pub(crate) fn learn_window(&mut self, window: u64) {
+        self.reported_window = Some(self.reported_window.map_or(window, |known| known.min(window)));
     }
 
     /// The sources of a request in addition to the messages: the session's pictures, and results that are stored whole.
@@ -158,9 +180,8 @@ impl ModelContext {
     /// Omits the tool at `at` for the rest of the session and returns its name.
     pub(crate) fn drop_tool(&mut self, at: usize) -> Option<String> {
         let name = self.tools.get(at)?.name.clone();
-        self.tools =
-            self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
-        self.tool_bytes = OnceLock::new();
+        self.all_tools = self.all_tools.iter().filter(|tool| tool.name != name).cloned().collect();
+        self.offer();
         Some(name)
     }
 
@@ -233,7 +254,7 @@ impl ModelContext {
         let (mut before, rest) = all.split_at_checked(sure_to_go(&all, budget)).unwrap_or((&[], &all));
         let mut request = ModelRequest {
             model: model.clone(),
-            system: Arc::clone(&self.system),
+            system: Arc::clone(self.system()),
             tools: Arc::clone(&self.tools),
             messages: rest.to_vec(),
             max_output,
@@ -276,7 +297,7 @@ impl ModelContext {
     fn sent_tokens(&self, request: &ModelRequest) -> f64 {
         let sent = request.as_sent();
         let tools = match request.model.capabilities.tools {
-            ToolForm::Native => self.fixed_bytes() - self.system.len(),
+            ToolForm::Native => self.fixed_bytes() - self.system().len(),
             ToolForm::Json | ToolForm::Text => 0,
         };
         tokens(sent.system.len() + tools) + estimate(&sent.messages)
@@ -294,12 +315,12 @@ impl ModelContext {
     }
 
     pub(crate) fn fixed(&self) -> (f64, f64) {
-        (tokens(self.system.len()), tokens(self.fixed_bytes() - self.system.len()))
+        (tokens(self.system().len()), tokens(self.fixed_bytes() - self.system().len()))
     }
 
     fn fixed_bytes(&self) -> usize {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
-        self.system.len() + self.tool_bytes.get_or_init(|| self.tools.iter().map(tool).sum())
+        self.system().len() + self.tool_bytes.get_or_init(|| self.tools.iter().map(tool).sum())
     }
 }
 

@@ -173,7 +173,7 @@ fn a_window_that_the_error_names_as_a_value_is_the_window() {
 }
 
 #[test]
-fn a_small_window_gets_the_basic_tools_before_the_first_request_only() {
+fn a_small_window_gets_the_basic_tools_whenever_it_is_learned() {
     let tool =
         |name: &str| ToolSpec { name: name.into(), description: "d".into(), schema: serde_json::json!({}) };
     let names = || {
@@ -181,14 +181,18 @@ fn a_small_window_gets_the_basic_tools_before_the_first_request_only() {
     };
     let offered = |window: u64, tools: Vec<ToolSpec>| {
         let mut context = ModelContext::new("s".to_string().into(), tools);
-        context.fit_tools(window);
+        context.fit_tools(&model(window));
         context.tools.len()
     };
     assert_eq!((offered(16_384, names()), offered(16_383, names()), offered(4_096, names())), (6, 4, 4));
     assert_eq!(offered(4_096, vec![tool("Bash"), tool("todo")]), 2, "tools of another system");
     let mut context = ModelContext::new("s".to_string().into(), names());
     context.build(&[Message::user("go")], &model(32_768), 100).unwrap();
-    assert!(!context.fit_tools(4_096) && context.tools.len() == 6);
+    let small = model(4_096);
+    assert!(context.fit_tools(&small) && context.tools.len() == 4 && !context.fit_tools(&small));
+    assert!(!context.fit_tools(&model(32_768)) && context.tools.len() == 6, "another model");
+    context.learn_window(8_192);
+    assert!(context.fit_tools(&model(32_768)) && context.tools.len() == 4, "learned from what it counted");
 }
 
 #[test]

@@ -79,10 +79,15 @@ impl ModelClient {
     ) {
         let open = self.costs.take_open().unwrap_or_default();
         let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
-        self.inquiry.check(&self.model, self.context.last_estimate(), usage, events);
+        let cut = self.inquiry.check(&self.model, self.context.last_estimate(), usage, events);
         // A call that the person typed is not answered by a provider.
         if !usage.is_zero() || self.model.provider.wire().is_some() {
             self.count((&answer.provider, &answer.model), usage, conversation, events);
+        }
+        if let Some(window) = cut {
+            self.context.learn_window(window);
+            // What was left out was not counted.
+            self.costs.last_prompt = 0;
         }
     }
 

@@ -82,9 +82,7 @@ impl TurnEnding {
                 ),
                 Some(place.choose("say \"go on\" to continue", GO_ON).into()),
             ),
-            TurnEnding::Stuck { tool, times } => {
-                (format!("stopped: {tool} was called {times} times with the same result"), None)
-            }
+            TurnEnding::Stuck { tool, times } => (format!("stopped: {}", loop_words(tool, *times)), None),
             TurnEnding::RepeatedText { times } => {
                 (format!("stopped: the answer repeated the same text {times} times"), None)
             }
@@ -179,6 +177,14 @@ fn hint_for(error: &ProviderError, place: HintPlace) -> Option<String> {
         ProviderError::Replay(_) => "record it again with --record".into(),
         _ => return None,
     })
+}
+
+/// What a turn repeats, for the question and for the end.
+pub fn loop_words(tool: &str, times: u32) -> String {
+    match tool {
+        "" => format!("in {times} answers in a row no call worked"),
+        tool => format!("{tool} was called {times} times with the same result"),
+    }
 }
 
 #[cfg(test)]

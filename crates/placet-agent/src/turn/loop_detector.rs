@@ -16,6 +16,9 @@ pub(crate) struct LoopDetector {
     failures: Vec<ToolFailure>,
     /// The calls of this answer until now: equal calls within one answer are not a loop.
     round: Vec<u64>,
+    /// Whether any call of this answer did what it should, and how many answers in a row had none that did.
+    has_worked: Option<bool>,
+    fruitless: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub(crate) enum LoopVerdict {
     /// The calls differ, and fail alike.
     TellAlike(u32),
     Ask(u32),
+    /// In so many answers in a row no call worked, whatever the tools and the reasons.
+    AskFruitless(u32),
 }
 
 /// One way in which a tool failed, and in how many answers of the turn.
@@ -44,12 +49,24 @@ const REMEMBERED: usize = 4;
 
 impl LoopDetector {
     pub(crate) fn new(limit: u32) -> LoopDetector {
-        LoopDetector { limit, last: Vec::new(), failures: Vec::new(), round: Vec::new() }
+        LoopDetector {
+            limit,
+            last: Vec::new(),
+            failures: Vec::new(),
+            round: Vec::new(),
+            has_worked: None,
+            fruitless: 0,
+        }
     }
 
     /// The calls of the next answer follow.
     pub(crate) fn next_round(&mut self) {
         self.round.clear();
+        match self.has_worked.take() {
+            Some(true) => self.fruitless = 0,
+            Some(false) => self.fruitless += 1,
+            None => {}
+        }
         self.failures.iter_mut().for_each(|failure| failure.is_of_this_answer = false);
     }
 
@@ -64,11 +81,18 @@ impl LoopDetector {
         if self.limit == 0 {
             return LoopVerdict::Fresh;
         }
-        // Both count every call: neither may keep the other from asking.
-        match (self.record_same(call, result), self.record_failure(call, result)) {
-            (LoopVerdict::Fresh, alike) | (LoopVerdict::Tell(_), alike @ LoopVerdict::Ask(_)) => alike,
-            (same, _) => same,
-        }
+        // All of them count every call: none may keep another from asking.
+        let verdicts = [
+            self.record_same(call, result),
+            self.record_failure(call, result),
+            self.record_fruitless(result),
+        ];
+        let is_question =
+            |verdict: &LoopVerdict| matches!(verdict, LoopVerdict::Ask(_) | LoopVerdict::AskFruitless(_));
+        let asks = verdicts.iter().position(is_question);
+        let tells = verdicts.iter().position(|verdict| *verdict != LoopVerdict::Fresh);
+        let at = asks.or(tells);
+        at.and_then(|at| verdicts.into_iter().nth(at)).unwrap_or(LoopVerdict::Fresh)
     }
 
     /// A success of the tool ends the count: the model has found another way.
@@ -99,6 +123,23 @@ impl LoopDetector {
             CallOutcome::Interrupted => {}
         }
         LoopVerdict::Fresh
+    }
+
+    /// Counts answers of which no call did what it should, whatever the tools and the reasons. A command that ended with
+    /// an error did not.
+    fn record_fruitless(&mut self, result: &CallResult) -> LoopVerdict {
+        let has_error_code = |fact: &CallFact| matches!(fact, CallFact::Exit { code } if *code != Some(0));
+        let has_worked = match result.outcome {
+            CallOutcome::Done => !result.facts.iter().any(has_error_code),
+            CallOutcome::Failed | CallOutcome::Denied => false,
+            CallOutcome::Interrupted => return LoopVerdict::Fresh,
+        };
+        let is_first = self.has_worked.is_none();
+        self.has_worked = Some(has_worked || self.has_worked == Some(true));
+        match self.fruitless + 1 {
+            n if n >= MOST_ALIKE && is_first && !has_worked => LoopVerdict::AskFruitless(n),
+            _ => LoopVerdict::Fresh,
+        }
     }
 
     fn record_same(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
@@ -230,6 +271,44 @@ mod tests {
             let asked = repeats(limit, CallOutcome::Failed, &["no such file"; 20]);
             assert!(asked.iter().any(|verdict| matches!(verdict, LoopVerdict::Ask(_))), "{limit}: {asked:?}");
         }
+    }
+
+    #[test]
+    fn twenty_answers_in_which_nothing_works_are_asked_about_whatever_was_tried() {
+        let tools = ["run_command", "read_file", "bash", "edit_file"];
+        let tried = |n: u32| {
+            let mut call = call(&n.to_string());
+            call.name = if n.is_multiple_of(3) {
+                format!("tool_{n}")
+            } else {
+                tools[n as usize % tools.len()].into()
+            };
+            call
+        };
+        let ran = |call: &ToolCall, code| {
+            CallResult::text(call, CallOutcome::Done, "x").with(vec![CallFact::Exit { code: Some(code) }])
+        };
+        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+        let result = |n: u32, works: bool| {
+            let (call, reason) = (tried(n), words[n as usize % words.len()].repeat(n as usize + 1));
+            let result = match (works, call.name == "run_command") {
+                (true, _) => ran(&call, 0),
+                (false, true) => ran(&call, 127),
+                (false, false) => CallResult::text(&call, CallOutcome::Failed, reason),
+            };
+            (call, result)
+        };
+        // Two calls in each answer; one of them works in every `each`th.
+        let asked = |each: u32| {
+            let mut loops = LoopDetector::new(500);
+            (0..60).position(|n| {
+                loops.next_round();
+                let of = [result(2 * n, n % each == each - 1), result(2 * n + 1, false)];
+                of.iter()
+                    .any(|(call, result)| matches!(loops.record(call, result), LoopVerdict::AskFruitless(_)))
+            })
+        };
+        assert_eq!((asked(1000), asked(19)), (Some(19), None));
     }
 
     #[test]

@@ -122,6 +122,8 @@ pub struct Turn {
     rounds: u32,
     bounds: TurnLimits,
     repairs: u32,
+    /// How many repairs this turn may still have.
+    repairs_left: u32,
     /// How many answers of this turn broke off and were continued.
     resumed: u32,
     /// How many empty answers of this turn were followed by a nudge.
@@ -130,8 +132,9 @@ pub struct Turn {
     stopping: bool,
 }
 
-/// How often one turn repairs a rejected request.
+/// How often one rejected request is repaired, and how often all those of one turn.
 const MAX_REPAIRS: u32 = 3;
+const MAX_REPAIRS_OF_TURN: u32 = 20;
 /// How many answers of one turn may break off before the turn ends and the person decides.
 const MAX_RESUMED: u32 = 2;
 
@@ -148,6 +151,7 @@ impl Turn {
             rounds: 0,
             bounds,
             repairs: 0,
+            repairs_left: MAX_REPAIRS_OF_TURN,
             resumed: 0,
             nudged: 0,
             nudges: 0,
@@ -187,7 +191,7 @@ impl Turn {
         }
         self.loops.forget();
         self.rounds = 0;
-        self.repairs = 0;
+        (self.repairs, self.repairs_left) = (0, MAX_REPAIRS_OF_TURN);
         self.resumed = 0;
         (self.nudged, self.nudges) = (0, nudges);
         self.stopping = false;
@@ -368,6 +372,7 @@ impl Turn {
                 LoopVerdict::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
                 LoopVerdict::TellAlike(times) => result.parts.push(Part::Note(Note::FailsAlike { times })),
                 LoopVerdict::Ask(times) => worst = Some((open.call.name.clone(), times)),
+                LoopVerdict::AskFruitless(times) => worst = Some((String::new(), times)),
             }
             results.push(result);
         }
@@ -429,8 +434,9 @@ impl Turn {
         if !matches!(self.state, TurnState::Streaming) {
             return Vec::new();
         }
-        if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
-            self.repairs += 1;
+        let may_repair = self.repairs < MAX_REPAIRS && self.repairs_left > 0;
+        if let Some(repair) = repair_for(&error).filter(|_| may_repair) {
+            (self.repairs, self.repairs_left) = (self.repairs + 1, self.repairs_left - 1);
             // The provider refused this request, so it does not count towards `max_turns`.
             self.rounds = self.rounds.saturating_sub(1);
             let mut effects = vec![TurnEffect::Repair(repair)];

@@ -13,6 +13,8 @@ pub enum TurnRepair {
     Content,
     /// Omit the tool at this position of the list.
     Tool(usize),
+    /// Send no tools: calls are made in the way of a model without them.
+    WithoutTools,
     /// Send less; the server's own message may contain the figures.
     Shorten { message: String, exceeded: Option<ExceededWindow> },
     /// The answer broke off: its beginning is stored, and the rest is requested.
@@ -44,6 +46,7 @@ pub(crate) fn repair_for(error: &ProviderError) -> Option<TurnRepair> {
         ProviderError::BadRequest { blames: RejectionCause::Image, .. } => Some(TurnRepair::Images),
         ProviderError::BadRequest { blames: RejectionCause::Content, .. } => Some(TurnRepair::Content),
         ProviderError::BadRequest { blames: RejectionCause::Tool(at), .. } => Some(TurnRepair::Tool(*at)),
+        ProviderError::BadRequest { blames: RejectionCause::Tools, .. } => Some(TurnRepair::WithoutTools),
         ProviderError::TooLong { message, exceeded } => {
             Some(TurnRepair::Shorten { message: message.clone(), exceeded: *exceeded })
         }

@@ -149,6 +149,9 @@ fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
         || matches!(status, 400 | 422) && fault.says_too_long();
     // A used-up account will not come back within a minute, so it is not worth a retry.
     let unpaid = said.contains("insufficient_quota");
+    if NO_TOOLS.iter().any(|phrase| said.contains(phrase)) {
+        return ProviderError::BadRequest { status, message, blames: RejectionCause::Tools };
+    }
     match status {
         401 | 403 => ProviderError::Auth { status, message },
         413 => ProviderError::TooLong { message, exceeded: fault.exceeded },
@@ -192,6 +195,10 @@ const UNPROVEN: [&str; 6] = [
     "`signature` in `thinking`",
     "`thinking` or `redacted_thinking` blocks",
 ];
+
+/// Phrases for a request that no tools may be in, whatever the status: Ollama, vLLM, llama.cpp, OpenRouter.
+const NO_TOOLS: [&str; 4] =
+    ["does not support tools", "enable-auto-tool-choice", "param requires --jinja", "that support tool use"];
 
 /// Phrases about the content of the messages, where the error names no place in them: Anthropic, OpenAI.
 const IN_MESSAGES: [&str; 6] =

@@ -96,6 +96,30 @@ fn bodies_of_every_vendor_become_typed_errors() {
         ),
         (
             400,
+            r#"{"error":{"message":"registry.ollama.ai/library/gemma3:1b does not support tools","type":"api_error"}}"#,
+            rejected(
+                400,
+                "registry.ollama.ai/library/gemma3:1b does not support tools",
+                RejectionCause::Tools,
+            ),
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice","code":400}"#,
+            rejected(400, "\"auto\" tool choice requires --enable-auto-tool-choice", RejectionCause::Tools),
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+            rejected(500, "tools param requires --jinja flag", RejectionCause::Tools),
+        ),
+        (
+            404,
+            r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#,
+            rejected(404, "No endpoints found that support tool use.", RejectionCause::Tools),
+        ),
+        (
+            400,
             r#"{"error":{"type":"invalid_request_error","message":"tools.12.custom.input_schema: JSON schema is invalid"}}"#,
             rejected(400, "tools.12.custom.input_schema: JSON schema is invalid", RejectionCause::Tool(12)),
         ),

@@ -129,7 +129,9 @@ impl Notifier {
 fn words(event: &TurnEvent) -> Option<String> {
     let text = match event {
         TurnEvent::Question(question) => format!("placet asks: {}", question.preview.line),
-        TurnEvent::LoopQuestion(question) => format!("placet asks: continue with {}?", question.tool),
+        TurnEvent::LoopQuestion(question) => {
+            format!("placet asks: {}; continue?", placet_agent::loop_words(&question.tool, question.times))
+        }
         TurnEvent::Choice(question) => format!("placet asks: {}", question.title),
         TurnEvent::Enquiry(question) => match question.asker {
             PromptAsker::Placet(_) => question.question.clone(),

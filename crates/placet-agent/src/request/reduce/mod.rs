@@ -29,7 +29,7 @@ pub(crate) fn sure_to_go(messages: &[Message], budget: f64) -> usize {
             }
             Message::Assistant(_) => weight(message),
         };
-        if matches!(message, Message::User { .. }) {
+        if begins_turn(message) {
             if least > budget {
                 return next_turn.unwrap_or(at);
             }
@@ -125,11 +125,16 @@ fn left_out(result: &CallResult, asked: Option<&CallInput>, is_kept: &dyn Fn(&st
     Note::ResultLeftOut { tool, arguments: format!("{shown}{more}"), scratchpad: stored }
 }
 
+/// True for what somebody said. A message of notes alone, such as the request for a summary, belongs to what is before it.
+fn begins_turn(message: &Message) -> bool {
+    matches!(message, Message::User { parts } if parts.iter().any(|part| part.as_note().is_none()))
+}
+
 /// Drops whole turns from the beginning. The newest turn always remains, and so do the notes that still apply.
 fn drop_old_turns(messages: &mut Vec<Message>, before: &[Message], total: &mut f64, budget: f64) -> usize {
     let mut end = 0;
     while *total > budget {
-        let is_turn = |(_, message): &(usize, &Message)| matches!(message, Message::User { .. });
+        let is_turn = |(_, message): &(usize, &Message)| begins_turn(message);
         let Some((next, _)) = messages.iter().enumerate().skip(end + 1).find(is_turn) else { break };
         *total -= messages.iter().take(next).skip(end).map(weight).sum::<f64>();
         end = next;

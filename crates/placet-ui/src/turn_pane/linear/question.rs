@@ -120,10 +120,7 @@ impl LinearQuestion {
                 choice("no, and stop the turn", LinearChoice::Reply(ApprovalReply::Cancel));
             }
             AnyQuestion::Loop(question) => {
-                let text = format!(
-                    "{} was called {} times with the same result; continue?",
-                    question.tool, question.times
-                );
+                let text = format!("{}; continue?", placet_agent::loop_words(&question.tool, question.times));
                 out.push(label("question", &text));
                 let spent = format!("this turn has cost {} so far", token_counts::tokens(&question.spent));
                 out.push(label("note", &spent));

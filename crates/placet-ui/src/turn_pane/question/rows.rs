@@ -80,7 +80,7 @@ impl PaneQuestion {
                 text.split('\n').enumerate().flat_map(|(at, l)| exactly(&lead(at), l, question)).collect()
             }
             AnyQuestion::Loop(q) => {
-                let text = format!("{} was called {} times with the same result. Continue?", q.tool, q.times);
+                let text = format!("{}. Continue?", placet_agent::loop_words(&q.tool, q.times));
                 let mut head = own(&text, question);
                 let spent = format!("this turn has cost {} so far", token_counts::tokens(&q.spent));
                 head.extend(margin_mark::under(&Line::styled(spent, notice), columns));
