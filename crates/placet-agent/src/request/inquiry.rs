@@ -12,7 +12,9 @@ use tokio::time::Instant;
 /// How long a request waits for the answer: a server of this machine has it in memory.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a request waits for a server that loads its model: what it says then decides what is sent to it.
+/// How long a request waits for a server that loads its model: what it says then decides what is sent to it. Large models
+/// load for minutes from a disk, and nothing but asking again tells when that is over. After it the request is sent, and
+/// waits as requests do.
 const LONGEST_LOAD: Duration = Duration::from_secs(600);
 
 /// How often a server is asked that does not answer. One that answered without its window is asked once more: some know

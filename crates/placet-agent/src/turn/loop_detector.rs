@@ -2,7 +2,8 @@
 //!
 //! Results are compared by the digest that the tool recorded without changing parts ([`CallFact::Same`]), or else by
 //! their text. Failures are also compared without what differs between two tries: the arguments, numbers, and quoted
-//! text. [`super::repetition`] finds text that an answer repeats.
+//! text. Whatever the tools and reasons, answers in a row in which nothing works are counted too. [`super::repetition`]
+//! finds text that an answer repeats.
 
 use placet_text::conversation::{CallFact, CallOutcome, CallResult, ToolCall, text_of};
 

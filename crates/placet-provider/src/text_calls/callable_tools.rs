@@ -95,6 +95,7 @@ impl CallableTools {
         }
         let tail = text.get(begin?..)?.trim();
         let inside = match tail.strip_prefix("```").and_then(|fence| fence.split_once('\n')) {
+            // XML that names a tool is what people are shown of other programs; a call in it has a marker.
             Some((word, _)) if word.trim() == "xml" || !FENCE_WORDS.contains(&word.trim()) => return None,
             Some((_, inside)) => inside.strip_suffix("```").unwrap_or(inside).trim(),
             None => tail,
@@ -137,7 +138,8 @@ impl CallableTools {
     }
 }
 
-/// Letters and marks without what differs between a text and its repetition: blanks, the numbers of lines, escapes.
+/// Letters and marks without what differs between a text and its repetition: blanks, the numbers of lines, escapes. Two
+/// calls that differ in digits alone have the same: where one was shown, the other is text as well.
 fn essence(text: &str) -> String {
     text.chars()
         .filter(|c| {
