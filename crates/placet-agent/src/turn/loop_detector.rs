@@ -29,8 +29,6 @@ pub(crate) enum LoopVerdict {
     /// The calls differ, and fail alike.
     TellAlike(u32),
     Ask(u32),
-    /// In so many answers in a row no call worked, whatever the tools and the reasons.
-    AskFruitless(u32),
 }
 
 /// One way in which a tool failed, and in how many answers of the turn.
@@ -82,18 +80,12 @@ impl LoopDetector {
         if self.limit == 0 {
             return LoopVerdict::Fresh;
         }
-        // All of them count every call: none may keep another from asking.
-        let verdicts = [
-            self.record_same(call, result),
-            self.record_failure(call, result),
-            self.record_fruitless(result),
-        ];
-        let is_question =
-            |verdict: &LoopVerdict| matches!(verdict, LoopVerdict::Ask(_) | LoopVerdict::AskFruitless(_));
-        let asks = verdicts.iter().position(is_question);
-        let tells = verdicts.iter().position(|verdict| *verdict != LoopVerdict::Fresh);
-        let at = asks.or(tells);
-        at.and_then(|at| verdicts.into_iter().nth(at)).unwrap_or(LoopVerdict::Fresh)
+        self.note_success(result);
+        // Both count every call: neither may keep the other from asking.
+        match (self.record_same(call, result), self.record_failure(call, result)) {
+            (LoopVerdict::Fresh, alike) | (LoopVerdict::Tell(_), alike @ LoopVerdict::Ask(_)) => alike,
+            (same, _) => same,
+        }
     }
 
     /// A success of the tool ends the count: the model has found another way.
@@ -126,21 +118,23 @@ impl LoopDetector {
         LoopVerdict::Fresh
     }
 
-    /// Counts answers of which no call did what it should, whatever the tools and the reasons. A command that ended with
-    /// an error did not.
-    fn record_fruitless(&mut self, result: &CallResult) -> LoopVerdict {
+    /// A command that ended with an error did not do what it should.
+    fn note_success(&mut self, result: &CallResult) {
         let has_error_code = |fact: &CallFact| matches!(fact, CallFact::Exit { code } if *code != Some(0));
         let has_worked = match result.outcome {
             CallOutcome::Done => !result.facts.iter().any(has_error_code),
             CallOutcome::Failed | CallOutcome::Denied => false,
-            CallOutcome::Interrupted => return LoopVerdict::Fresh,
+            CallOutcome::Interrupted => return,
         };
-        let is_first = self.has_worked.is_none();
         self.has_worked = Some(has_worked || self.has_worked == Some(true));
-        match self.fruitless + 1 {
-            n if n >= MOST_ALIKE && is_first && !has_worked => LoopVerdict::AskFruitless(n),
-            _ => LoopVerdict::Fresh,
-        }
+    }
+
+    /// In how many answers in a row no call worked, whatever the tools and the reasons, if these are too many. The calls
+    /// of this answer are recorded.
+    pub(crate) fn fruitless(&self) -> Option<u32> {
+        (self.has_worked == Some(false))
+            .then_some(self.fruitless + 1)
+            .filter(|answers| *answers >= MOST_ALIKE)
     }
 
     fn record_same(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
@@ -299,17 +293,22 @@ mod tests {
             };
             (call, result)
         };
-        // Two calls in each answer; one of them works in every `each`th.
-        let asked = |each: u32| {
+        // Two calls in each answer; in every `each`th one of them works, the first or the second.
+        let asked = |each: u32, which: u32| {
             let mut loops = LoopDetector::new(500);
             (0..60).position(|n| {
                 loops.next_round();
-                let of = [result(2 * n, n % each == each - 1), result(2 * n + 1, false)];
-                of.iter()
-                    .any(|(call, result)| matches!(loops.record(call, result), LoopVerdict::AskFruitless(_)))
+                for at in 0..2 {
+                    let (call, result) = result(2 * n + at, at == which && n % each == each - 1);
+                    loops.record(&call, &result);
+                }
+                loops.fruitless().is_some()
             })
         };
-        assert_eq!((asked(1000), asked(19)), (Some(19), None));
+        for which in [0, 1] {
+            let asked = [1000, 21, 20, 19].map(|each| asked(each, which));
+            assert_eq!(asked, [Some(19), Some(19), None, None], "{which}");
+        }
     }
 
     #[test]

@@ -372,10 +372,10 @@ impl Turn {
                 LoopVerdict::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
                 LoopVerdict::TellAlike(times) => result.parts.push(Part::Note(Note::FailsAlike { times })),
                 LoopVerdict::Ask(times) => worst = Some((open.call.name.clone(), times)),
-                LoopVerdict::AskFruitless(times) => worst = Some((String::new(), times)),
             }
             results.push(result);
         }
+        let worst = worst.or_else(|| Some((String::new(), self.loops.fruitless()?)));
         let mut effects = vec![TurnEffect::Save(Message::Results { results })];
         if self.stopping {
             effects.push(TurnEffect::End(TurnEnding::Interrupted));
