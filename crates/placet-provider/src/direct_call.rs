@@ -3,9 +3,9 @@
 //! Such a call is handled like all others: it is planned, judged, shown, run, saved and applied as if a model had made
 //! it, and the model sees later that it was made.
 
-use super::event_stream::flow;
-use super::replay_stream;
 use super::{AnswerStream, ModelRequest, Provider};
+use crate::answer::event_stream::flow;
+use crate::recorded::replay_stream;
 use placet_text::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, Message, StopReason, ToolCall,
 };

@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use super::limit::ExceededLimit;
+use crate::connection::limit::ExceededLimit;
 use placet_text::conversation::AssistantMessage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

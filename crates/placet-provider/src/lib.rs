@@ -3,60 +3,42 @@
 //! A wire format is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], and is tested byte for byte
 //! without a network. Every failure is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
-mod api_key;
+mod answer;
 pub mod catalog;
+mod connection;
 mod direct_call;
-mod endpoint;
 mod error;
-mod event_stream;
-mod exceeded_limit;
-mod fallback;
-mod http_provider;
-mod joined_events;
-mod key_value;
-mod limit;
-mod model_list;
+mod keys;
 mod offline;
-mod preset;
-pub mod probe;
-mod quirks;
-mod record;
-mod recording_format;
-mod replay;
-mod replay_stream;
+mod recorded;
 mod request;
-mod response;
-mod retry;
-mod scripted;
-mod server_facts;
-mod stream;
+mod server;
 mod text_calls;
-mod thinking_signatures;
-mod thinking_text;
-mod timeout;
 mod wire;
 
-pub use api_key::{ApiKey, ApiKeySource};
+pub use answer::stream::{AnswerStream, StreamEvent};
 pub use catalog::ModelLimits;
+pub use connection::endpoint::{AuthScheme, Endpoint, base_url_problem};
+pub use connection::fallback::{FallbackEntry, FallbackProvider};
+pub use connection::http_provider::{HttpProvider, HttpProviderSettings};
+pub use connection::limit::{AnswerLimits, ExceededLimit};
+pub use connection::retry::RetryPolicy;
 pub use direct_call::DirectCallProvider;
-pub use endpoint::{AuthScheme, Endpoint, base_url_problem};
 pub use error::{ExceededWindow, ProviderError, RejectionCause};
-pub use fallback::{FallbackEntry, FallbackProvider};
-pub use http_provider::{HttpProvider, HttpProviderSettings};
-pub use limit::{AnswerLimits, ExceededLimit};
+pub use keys::api_key::ApiKey;
+pub use keys::api_key_source::ApiKeySource;
 pub use offline::{OfflineGrammarRow, OfflineProvider, grammar};
-pub use preset::{ApiKeyRequirement, ProviderPreset, ServerLocation, WireFormatKind};
-pub use quirks::{
+pub use recorded::record::RecordingProvider;
+pub use recorded::replay::ReplayProvider;
+pub use recorded::scripted::{ScriptedAnswer, ScriptedProvider};
+pub use request::{ModelCapabilities, ModelRequest, ModelSpec, ToolForm};
+pub use server::preset::{ApiKeyRequirement, ProviderPreset, ServerLocation, WireFormatKind};
+pub use server::probe;
+pub use server::quirks::{
     AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ServerQuirks, SystemRole,
     ToolImagePlacement,
 };
-pub use record::RecordingProvider;
-pub use replay::ReplayProvider;
-pub use request::{ModelCapabilities, ModelRequest, ModelSpec, ToolForm};
-pub use retry::RetryPolicy;
-pub use scripted::{ScriptedAnswer, ScriptedProvider};
-pub use server_facts::{ServerFact, ServerFacts};
-pub use stream::{AnswerStream, StreamEvent};
+pub use server::server_facts::{ServerFact, ServerFacts};
 pub use wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 
 use serde_json::Value;

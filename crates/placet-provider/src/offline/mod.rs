@@ -13,9 +13,9 @@ mod setup_command;
 
 pub use grammar::{OfflineGrammarRow, grammar};
 
-use super::event_stream::flow;
-use super::replay_stream;
 use super::{AnswerStream, ModelRequest, Provider};
+use crate::answer::event_stream::flow;
+use crate::recorded::replay_stream;
 use placet_text::conversation::{AssistantMessage, Message};
 use setup_command::SetupCommand;
 use std::time::Duration;

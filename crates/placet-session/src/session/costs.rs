@@ -3,7 +3,7 @@
 
 use super::SessionError;
 use super::request_cost::RequestCost;
-use super::store::{SessionStore, now};
+use crate::session::database::store::{SessionStore, now};
 use placet_text::conversation::TokenUsage;
 use rusqlite::{Connection, Row, params};
 

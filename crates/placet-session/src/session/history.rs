@@ -1,7 +1,7 @@
 //! What the person typed, over all sessions: the source of Up, Ctrl-R and hints.
 
 use super::SessionError;
-use super::store::{SessionStore, now};
+use crate::session::database::store::{SessionStore, now};
 use rusqlite::params;
 use std::path::Path;
 

@@ -5,53 +5,38 @@
 //! Conversations are append-only. Two shells share the database; one session is open in one shell at a time.
 
 mod blob;
-mod branches;
-mod closing_lines;
+mod conversation;
 mod costs;
+mod database;
 mod draft;
-mod earlier_format;
-mod entries;
 mod error;
-mod export;
-mod fork;
 mod history;
-mod import;
-mod lock_wait;
 mod open;
-mod overview;
-mod record;
-mod recovery;
-mod replay;
 mod request_cost;
-mod resume_point;
-mod retention;
-mod schema;
 mod scratchpad;
 mod scratchpad_store;
-mod search;
-mod store;
+mod transfer;
 mod tries;
-mod waiting;
 
-pub use branches::{BranchPosition, BranchTree, SessionBranch};
-pub use closing_lines::ClosingLine;
+pub use conversation::branches::{BranchPosition, BranchTree, SessionBranch};
+pub use conversation::closing_lines::ClosingLine;
+pub use conversation::overview::{CONVERSATION, ONE_SHOT, SessionOverview};
+pub use conversation::record::{LoadedSession, SessionRecord, SessionStateKey};
+pub use conversation::waiting::SessionOutline;
 pub use costs::CostFilter;
+pub use database::lock_wait::DatabaseWait;
+pub use database::retention::RetentionPolicy;
+pub use database::search::SessionHit;
+pub use database::store::{SessionPin, SessionRow, SessionStore};
 pub use draft::{DraftFile, InputDraft};
 pub use error::{DATABASE_LOCKED, SessionError};
-pub use export::{MarkdownPictures, html, markdown, pictures, to_json};
 pub use history::HistoryLine;
-pub use import::ImportError;
-pub use lock_wait::DatabaseWait;
 pub use open::OpenSession;
-pub use overview::{CONVERSATION, ONE_SHOT, SessionOverview};
-pub use record::{LoadedSession, SessionRecord, SessionStateKey};
 pub use request_cost::RequestCost;
-pub use retention::RetentionPolicy;
 pub use scratchpad::{
     MAX_ENTRY, MAX_NAME, ScratchpadBackend, ScratchpadEntry, ScratchpadError, ScratchpadSlot,
     ScratchpadStoreError, Scratchpads, check_name,
 };
-pub use search::SessionHit;
-pub use store::{SessionPin, SessionRow, SessionStore};
+pub use transfer::export::{MarkdownPictures, html, markdown, pictures, to_json};
+pub use transfer::import::ImportError;
 pub use tries::{TryName, TryNameError, TryRow};
-pub use waiting::SessionOutline;

@@ -1,9 +1,11 @@
 //! A session that is open in this process: only this process may append to it.
 
-use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
-use super::store::{SessionStore, now};
-use super::{SessionError, blob, costs, overview, schema};
+use super::{SessionError, blob, costs};
+use crate::session::conversation::overview;
+use crate::session::conversation::record::{SessionRecord, SessionStateKey};
+use crate::session::database::schema;
+use crate::session::database::store::{SessionStore, now};
 use placet_text::conversation::{Message, Note, SessionId, text_of};
 use placet_text::text::regular_file;
 use rusqlite::{Transaction, params};
@@ -26,7 +28,7 @@ impl SessionStore {
     /// Starts a session and opens it here.
     pub fn create(&self, cwd: &Path, title: &str) -> Result<OpenSession, SessionError> {
         let millis = now();
-        let random = super::store::random_bits();
+        let random = crate::session::database::store::random_bits();
         let id = SessionId::from_parts(u64::try_from(millis).unwrap_or(0), random);
         self.lock().execute(
             "INSERT INTO session (id, title, cwd, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)",

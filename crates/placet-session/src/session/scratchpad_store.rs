@@ -4,8 +4,8 @@
 use super::scratchpad::{
     ScratchpadBackend, ScratchpadEntry, ScratchpadSlot, ScratchpadStoreError, Scratchpads,
 };
-use super::store::SessionStore;
 use super::{SessionError, blob};
+use crate::session::database::store::SessionStore;
 use placet_text::conversation::{Image, SessionId};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, HashMap};

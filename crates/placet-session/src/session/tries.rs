@@ -4,9 +4,9 @@
 //! unique in its directory, and it is a value of the session: a try is resumed, listed, exported and deleted like any
 //! other session.
 
-use super::record::SessionStateKey;
-use super::store::{SessionRow, SessionStore, row};
 use super::{OpenSession, SessionError};
+use crate::session::conversation::record::SessionStateKey;
+use crate::session::database::store::{SessionRow, SessionStore, row};
 use placet_text::conversation::SessionId;
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use std::fmt;

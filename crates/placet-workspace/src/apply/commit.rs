@@ -9,8 +9,8 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced;
 use super::{ApplyProgress, crash_point, temp_name};
-use crate::files::atomic_write::{ExchangeOutcome, QuietFile, exchange_checked};
-use crate::files::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
+use crate::files::metadata::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
+use crate::files::writing::atomic_write::{ExchangeOutcome, QuietFile, exchange_checked};
 use crate::history::journal::{AppliedChange, JournalEntry};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -239,7 +239,7 @@ fn late_write_of(
                 return Some(true);
             }
             let closed = closed_soon(&file);
-            Some(closed && crate::files::sparse::hash_of(&file).ok() == change.before.hash())
+            Some(closed && crate::files::content::sparse::hash_of(&file).ok() == change.before.hash())
         });
         if out == Some(false) {
             return Some(change.path.to_path_buf());
@@ -251,7 +251,7 @@ fn late_write_of(
 /// Waits a moment for the process that has the file open for writing.
 fn closed_soon(file: &File) -> bool {
     for _ in 0..50 {
-        if !crate::files::lease::written_elsewhere(file) {
+        if !crate::files::opening::lease::written_elsewhere(file) {
             return true;
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -407,7 +407,7 @@ fn staged(spot: &CommitTarget<'_>) -> io::Result<File> {
 }
 
 pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
-    crate::files::sparse::copy(from, to)?;
+    crate::files::content::sparse::copy(from, to)?;
     to.sync_all()
 }
 

@@ -38,7 +38,6 @@ use repository_transaction::RepositoryFailure;
 pub(super) use repository_transaction::{AskedRepository, RepositoryTransaction, RepositoryWork, kept_in};
 
 use super::changes::classify::LargeLoss;
-use super::files::path_state::PathState;
 use super::history::damage::DamagedRecord;
 use super::history::file_rename::FileRename;
 use super::history::journal::{
@@ -50,6 +49,7 @@ use super::history::objects::ObjectStore;
 use super::history::origin::{OriginMarks, OriginTable};
 use super::repository::RepositorySet;
 use super::view::node_at;
+use crate::files::metadata::path_state::PathState;
 use placet_text::text::count;
 use std::collections::BTreeSet;
 use std::io;
@@ -391,7 +391,7 @@ pub(crate) fn shut_dirs<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<Restri
     let mode = |dir: &Path| {
         let stat = super::view::stat_at(dir).ok()??;
         let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
-        is_dir.then(|| super::files::stat_fields::permissions(&stat))
+        is_dir.then(|| crate::files::metadata::stat_fields::permissions(&stat))
     };
     let shut = |dir: &Path| {
         // Write and search: both are needed to change a name in a directory.

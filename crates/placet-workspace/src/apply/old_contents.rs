@@ -7,7 +7,7 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced_if_changed;
 use super::{ApplyProgress, temp_name};
-use crate::files::path_state::{PathState, WritableDirGuard, open_anyway};
+use crate::files::metadata::path_state::{PathState, WritableDirGuard, open_anyway};
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, OFlags};

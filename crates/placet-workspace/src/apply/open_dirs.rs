@@ -4,7 +4,7 @@
 
 use super::anchor;
 use crate::Hash;
-use crate::files::path_state::{FileIdentity, PathState, dir_anyway, several_names};
+use crate::files::metadata::path_state::{FileIdentity, PathState, dir_anyway, several_names};
 use crate::history::journal::JournalEntry;
 use rustix::fs::AtFlags;
 use std::collections::HashMap;

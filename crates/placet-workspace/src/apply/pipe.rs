@@ -2,7 +2,7 @@
 //! belongs to the program that listens on it, and nobody else can make it again.
 
 use crate::SpecialFile;
-use crate::files::path_state::FileAttrs;
+use crate::files::metadata::path_state::FileAttrs;
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;

@@ -3,7 +3,7 @@
 //! A front end holds the progress of a view and reads it from another thread. Stopping is possible until the first file
 //! changes; from then on the apply completes.
 
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// What an apply or an undo does now.
@@ -129,7 +129,7 @@ impl ApplyProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::path_state::FileAttrs;
+    use crate::files::metadata::path_state::FileAttrs;
 
     #[test]
     fn an_apply_is_stopped_before_its_first_change_or_not_at_all() {

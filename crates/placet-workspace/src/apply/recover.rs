@@ -6,8 +6,8 @@ use super::old_contents::keep_displaced;
 use super::open_dirs::OpenDirs;
 use super::repository_transaction::recover_repositories;
 use super::{anchor, stage, temp_name};
-use crate::files::path_state::{PathState, dir_anyway};
-use crate::files::stat_fields::{mode_of, permissions};
+use crate::files::metadata::path_state::{PathState, dir_anyway};
+use crate::files::metadata::stat_fields::{mode_of, permissions};
 use crate::history::journal::{
     AppliedRepository, AppliedRepositoryKind, Journal, JournalEntry, TransactionState,
 };

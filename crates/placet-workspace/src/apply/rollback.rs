@@ -3,8 +3,8 @@
 use super::super::Hash;
 use super::commit::{CommitAction, CommitFailure, CommitTarget, copy_over, dress, for_writing};
 use super::open_dirs::OpenDirs;
-use crate::files::atomic_write::exchange_checked;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
+use crate::files::writing::atomic_write::exchange_checked;
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, Mode, RenameFlags, Stat};
@@ -80,7 +80,7 @@ fn back(
         CommitAction::Overwrite => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 let mut target = for_writing(spot)?;
-                if crate::files::sparse::hash_of(&target)? != after {
+                if crate::files::content::sparse::hash_of(&target)? != after {
                     return Ok(());
                 }
                 write_old(objects, before, &mut target)

@@ -8,7 +8,7 @@ use super::{
     ApplyProgress, ContentSource, MERGEABLE, SYNC_EACH, StagePlan, anchor, crash_point, sync_file_system,
     temp_name,
 };
-use crate::files::path_state::{PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway};
+use crate::files::metadata::path_state::{PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway};
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::{ObjectStore, changed};
 use crate::hold_point;
@@ -305,7 +305,7 @@ fn one(
             objects.copy_unchecked(hash, &file)?;
         }
         ContentSource::Layer(layer) | ContentSource::LayerContent(layer) => {
-            crate::files::sparse::copy(&file_anyway(&layer.file(&change.path)?)?, &file)?
+            crate::files::content::sparse::copy(&file_anyway(&layer.file(&change.path)?)?, &file)?
         }
     }
     if plan.fresh || several {

@@ -2,7 +2,7 @@
 
 use crate::Hash;
 use crate::changes::change_set::ContentLayer;
-use crate::files::shared_state::SharedState;
+use crate::files::metadata::shared_state::SharedState;
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::origin::OriginStep;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::progress::ApplyProgress;
 use super::step::ApplyStep;
-use crate::files::path_state::FileIdentity;
+use crate::files::metadata::path_state::FileIdentity;
 use crate::history::journal::RestrictedDir;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Several files written as one: all of them are, or none is.
 
 use super::rewrite_action::RewriteAction;
-use crate::files::entries_below::entries_below;
-use crate::files::open::OpenConsent;
+use crate::files::opening::open::OpenConsent;
+use crate::files::walking::entries_below::entries_below;
 use crate::{ExpectedContent, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
 use placet_permission::{Permit, WritePolicy};
 use std::path::{Path, PathBuf};

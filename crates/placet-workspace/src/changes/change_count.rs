@@ -2,8 +2,8 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use super::renames::RenamedFiles;
-use crate::files::dirs_above::DirsAbove;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
+use crate::files::walking::dirs_above::DirsAbove;
 use crate::hash::Hash;
 use crate::history::file_rename::FileRename;
 use crate::history::journal::JournalEntry;
@@ -189,7 +189,7 @@ impl fmt::Display for ChangeCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::path_state::FileAttrs;
+    use crate::files::metadata::path_state::FileAttrs;
     use std::path::PathBuf;
 
     fn file(content: &str) -> PathState {

@@ -1,9 +1,9 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
 use crate::Hash;
-use crate::files::attributes;
-use crate::files::path_state::PathState;
-use crate::files::shared_state::SharedState;
+use crate::files::metadata::attributes;
+use crate::files::metadata::path_state::PathState;
+use crate::files::metadata::shared_state::SharedState;
 use crate::history::objects::ObjectStore;
 use crate::history::origin::{ChangeOrigin, OriginStep};
 use crate::repository::{ConfiguredFiles, RepositoryChange, RepositorySet};

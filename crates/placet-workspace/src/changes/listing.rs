@@ -3,7 +3,7 @@
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
 use super::classify::{ChangeClass, ChangeClasses, LargeLoss};
 use super::renames::RenamedFiles;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::history::objects::ObjectStore;
 use crate::repository::{
     CommitPatch, MOST_NAMED, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact,

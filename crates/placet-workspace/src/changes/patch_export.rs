@@ -5,8 +5,8 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use super::renames::RenamedFiles;
-use crate::files::path_state::PathState;
-use crate::files::shared_state::SharedState;
+use crate::files::metadata::path_state::PathState;
+use crate::files::metadata::shared_state::SharedState;
 use crate::history::objects::ObjectStore;
 use placet_text::text::patch::{quoted, unified, write_binary};
 use std::os::unix::ffi::OsStrExt;

@@ -2,7 +2,7 @@
 //! was: the command removed it in one place and made one of the same kind in another.
 
 use super::change_set::{ChangeSet, FileChange};
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::view::ChangeSelection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -64,7 +64,7 @@ impl ChangeSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::path_state::{FileAttrs, SpecialAttrs};
+    use crate::files::metadata::path_state::{FileAttrs, SpecialAttrs};
 
     fn change(path: &str, before: &str, after: &str) -> FileChange {
         let state = |kind: &str| match kind {

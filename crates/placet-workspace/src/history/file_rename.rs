@@ -1,6 +1,6 @@
 //! A file that was renamed and changed, as change sets find it and the journal records it.
 
-use crate::files::path_state::raw_shared;
+use crate::files::metadata::path_state::raw_shared;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;

@@ -60,7 +60,7 @@ impl ObjectStore {
         let packed = path.extension().is_some_and(|e| e == "zst");
         let found = match packed {
             true => self.get(hash).map(|_| hash),
-            false => File::open(&path).and_then(|file| crate::files::sparse::hash_of(&file)),
+            false => File::open(&path).and_then(|file| crate::files::content::sparse::hash_of(&file)),
         };
         match found {
             Ok(found) if found == hash => Ok(()),
@@ -77,7 +77,7 @@ impl ObjectStore {
             Ok((file, size)) => Ok(blake3::hash(&unpack(&file, size)?)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let (file, size) = open_file(&self.place(hash, false))?;
-                crate::files::sparse::hash_of_sized(&file, size)
+                crate::files::content::sparse::hash_of_sized(&file, size)
             }
             Err(e) => Err(e),
         }
@@ -181,8 +181,8 @@ impl ObjectStore {
         let place = self.place(hash, false);
         self.shard(&place)?;
         let copy = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&self.dir))?;
-        crate::files::sparse::copy(file, copy.as_file())?;
-        if crate::files::sparse::hash_of(copy.as_file())? != hash {
+        crate::files::content::sparse::copy(file, copy.as_file())?;
+        if crate::files::content::sparse::hash_of(copy.as_file())? != hash {
             return Err(changed());
         }
         copy.persist(&place).map_err(|e| e.error)?;
@@ -214,7 +214,7 @@ impl ObjectStore {
         let bytes = match open_file(&self.place(hash, true)) {
             Ok((file, size)) => unpack(&file, size)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                crate::files::sparse::read_small(&open_file(&self.place(hash, false))?.0)?
+                crate::files::content::sparse::read_small(&open_file(&self.place(hash, false))?.0)?
             }
             Err(e) => return Err(e),
         };
@@ -224,7 +224,7 @@ impl ObjectStore {
     /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
     pub fn copy_to(&self, hash: Hash, to: &File) -> io::Result<()> {
         self.copy_unchecked(hash, to)?;
-        if crate::files::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
+        if crate::files::content::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
     }
 
     /// The same without the check, for a caller that hashes the file.
@@ -232,7 +232,7 @@ impl ObjectStore {
         match open_file(&self.place(hash, true)) {
             Ok((file, size)) => to.write_all(&unpack(&file, size)?)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                crate::files::sparse::copy(&open_file(&self.place(hash, false))?.0, to)?;
+                crate::files::content::sparse::copy(&open_file(&self.place(hash, false))?.0, to)?;
             }
             Err(e) => return Err(e),
         }

@@ -8,7 +8,7 @@
 pub use super::approved_by::ApprovedBy;
 use super::program_run::ProgramRun;
 use crate::Hash;
-use crate::files::path_state::hash_text;
+use crate::files::metadata::path_state::hash_text;
 use placet_permission::WritePolicy;
 use placet_text::text::{sanitize, width};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

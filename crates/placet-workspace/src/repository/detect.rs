@@ -1,7 +1,7 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`placet_permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
-use crate::files::dirs_above::DirsAbove;
+use crate::files::walking::dirs_above::DirsAbove;
 use placet_git::{GitFileClass, GitName, class_of};
 use placet_permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,7 +10,7 @@ pub(crate) use super::lexical::flat;
 pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 use super::setting_places::{ChangedSetting, removed_consequence};
 use crate::changes::change_set::FileChange;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use placet_git::{GitFileClass, GitName, class_of};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

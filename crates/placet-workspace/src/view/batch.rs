@@ -3,13 +3,13 @@
 
 use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
-use super::layer::Layer;
-use super::stack::node_at;
 use super::stage::{LayerTempFile, expect, file_attrs};
 use crate::changes::batch::FileRewrite;
 use crate::changes::rewrite_action::RewriteAction;
-use crate::files::path_state::{PathState, WritableDirGuard};
+use crate::files::metadata::path_state::{PathState, WritableDirGuard};
 use crate::history::origin::{ChangeOrigin, WriteContext};
+use crate::view::layers::layer::Layer;
+use crate::view::layers::stack::node_at;
 use placet_permission::WritePolicy;
 use std::io;
 use std::os::unix::fs::MetadataExt;

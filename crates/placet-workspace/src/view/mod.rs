@@ -4,96 +4,53 @@
 //! mode discards when the turn ends. File tools and commands see the same merged tree; none of the changes is in the
 //! workspace before it is applied.
 
-mod applied_changes;
-mod apply;
-mod apply_guard;
-mod asked;
-mod background;
-mod base;
 mod batch;
-mod change_reader;
-mod check_kept;
-mod check_output;
-mod check_times;
-mod check_view;
-mod cleanup;
-mod collect;
-mod collect_check;
-mod collected_index;
-mod command_dir;
-mod command_view;
-mod compare;
-mod conflicts;
-mod decide;
-mod decision_report;
-mod directory_identity;
-mod discards;
-mod effect_counts;
-mod effect_kind;
-mod entries_below;
+mod checking;
+mod command;
+mod decision;
 mod git;
-mod job_record;
-mod killed_jobs;
-mod layer;
-mod layer_snapshot;
-mod limit;
-mod loss_limit;
-mod may_exist;
-mod open_stack;
-mod outdated;
-mod rebuild;
-mod relocate;
-mod removal;
-mod renamed;
-mod repositories;
-mod roots;
-mod run_clock;
-mod running_changes;
-mod running_files;
-mod running_summary;
-mod selection;
-mod shown;
-mod snapshot;
-mod stack;
+mod jobs;
+mod layers;
+mod reading;
+mod running;
 mod stage;
-mod state_at;
-mod to_background;
-mod undo;
-mod undo_gaps;
+mod undoing;
 mod view_parts;
 
-pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
-pub use check_view::{CheckView, CheckViewError};
-pub use collect::CommandEffects;
-pub use command_view::{CommandView, OverlayMount};
-pub use compare::{TakeError, ViewDifference};
-pub use conflicts::FoundConflicts;
-pub use decide::{ChangeDecision, MovedCause, MovedChanges};
-pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
-pub use directory_identity::DirectoryIdentity;
-pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
-pub use effect_counts::EffectCounts;
+pub use checking::check_view::{CheckView, CheckViewError};
+pub use command::collect::CommandEffects;
+pub use command::command_view::{CommandView, OverlayMount};
+pub use decision::apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
+pub use decision::conflicts::FoundConflicts;
+pub use decision::decide::{ChangeDecision, MovedCause, MovedChanges};
+pub use decision::decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
+pub use decision::loss_limit::{LossLimit, PendingReason};
+pub use decision::outdated::OutdatedChanges;
+pub use decision::selection::ResolvedPart;
+pub use decision::shown::ShownChanges;
 pub use git::{GitNotConfined, GitRunnerStart};
-pub(super) use layer::is_opaque;
-pub use layer::remove_dir_all;
-pub use loss_limit::{LossLimit, PendingReason};
-pub use outdated::OutdatedChanges;
-pub(super) use rebuild::{rebuild_record, rebuild_roots};
-pub use relocate::{is_relocated_in_part, relocate};
-pub use removal::{wait_for_removals, wait_for_removals_within};
-pub(super) use roots::write_roots;
-pub use roots::{
+pub use layers::directory_identity::DirectoryIdentity;
+pub(super) use layers::layer::is_opaque;
+pub use layers::layer::remove_dir_all;
+pub(super) use layers::rebuild::{rebuild_record, rebuild_roots};
+pub use layers::relocate::{is_relocated_in_part, relocate};
+pub use layers::removal::{wait_for_removals, wait_for_removals_within};
+pub(super) use layers::roots::write_roots;
+pub use layers::roots::{
     StoredRoot, keeps_pending, pending_damage, pending_damage_at_start, roots_of, stored_roots, views_in,
 };
-pub use running_changes::{RunningChanges, RunningLayer};
-pub use running_files::{RunningCounts, RunningFileError, running_patch};
-pub use running_summary::{RunningRepository, RunningSummary};
-pub use selection::ResolvedPart;
-pub use shown::ShownChanges;
-pub use snapshot::WorkspaceSnapshot;
-pub(super) use stack::{node_at, stat_at};
-pub use undo::UndoPlan;
-pub use undo_gaps::{NEXT_LINES, SAME_LINES};
+pub(super) use layers::stack::{node_at, stat_at};
+pub use reading::compare::{TakeError, ViewDifference};
+pub use reading::effect_counts::EffectCounts;
+pub use reading::snapshot::WorkspaceSnapshot;
+pub use running::running_changes::{RunningChanges, RunningLayer};
+pub use running::running_files::{RunningCounts, RunningFileError, running_patch};
+pub use running::running_summary::{RunningRepository, RunningSummary};
+pub use undoing::discards::{
+    DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
+};
+pub use undoing::undo::UndoPlan;
+pub use undoing::undo_gaps::{NEXT_LINES, SAME_LINES};
 
 use super::apply::ApplyProgress;
 use super::changes::change_count::ChangeCount;
@@ -102,12 +59,12 @@ use super::history::journal::{Journal, TransactionLabel};
 use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, WriteContext};
-use base::BaseIndex;
-use layer::Layer;
+use layers::base::BaseIndex;
+use layers::layer::Layer;
+use layers::roots::ViewRoots;
+use layers::stack::{ContentLocation, LayerStack};
 use placet_permission::{Permit, ProtectedPaths};
 use placet_text::text::visible;
-use roots::ViewRoots;
-use stack::{ContentLocation, LayerStack};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -139,8 +96,12 @@ struct ViewInner {
     commands: view_parts::ViewCommands,
     turn: Mutex<ViewTurn>,
     /// Files as a snapshot last saw them.
-    stamps:
-        Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>>,
+    stamps: Mutex<
+        std::collections::HashMap<
+            PathBuf,
+            (reading::snapshot::FileStamp, crate::files::metadata::path_state::PathState),
+        >,
+    >,
     /// The home directory's own view.
     home: OnceLock<View>,
     /// Locked from the first change on: another process must not touch this view at the same time.
@@ -232,16 +193,16 @@ impl View {
     /// whatever `roots` are. Writes nothing to disk before a change becomes pending.
     pub fn at(places: ViewPaths, roots: &[PathBuf]) -> View {
         // Layers are opened without following links, so the way to them must have none.
-        let view = super::files::resolve::own_without_links(&places.view);
+        let view = crate::files::opening::resolve::own_without_links(&places.view);
         let roots = ViewRoots::of(&view, roots);
-        let scratch = super::files::resolve::own_without_links(&places.scratch);
+        let scratch = crate::files::opening::resolve::own_without_links(&places.scratch);
         let places = ViewPaths { view, scratch, ..places };
         View(Arc::new(ViewInner {
             scratch: LayerSet::at(&places.view.join("scratch"), roots.roots.len(), 0),
             pending: LayerSet::at(&places.view.join("pending"), roots.roots.len(), 1),
             history: ViewHistory {
-                objects: ObjectStore::new(super::files::resolve::own_without_links(&places.objects)),
-                journal: Journal::at(super::files::resolve::own_without_links(&places.journal)),
+                objects: ObjectStore::new(crate::files::opening::resolve::own_without_links(&places.objects)),
+                journal: Journal::at(crate::files::opening::resolve::own_without_links(&places.journal)),
                 log_marks: OnceLock::new(),
             },
             places,
@@ -284,7 +245,10 @@ impl View {
         &self,
     ) -> MutexGuard<
         '_,
-        std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>,
+        std::collections::HashMap<
+            PathBuf,
+            (reading::snapshot::FileStamp, crate::files::metadata::path_state::PathState),
+        >,
     > {
         self.0.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -405,7 +369,7 @@ impl View {
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();
         self.check_record()?;
-        roots::write_roots(dir, self.roots())?;
+        layers::roots::write_roots(dir, self.roots())?;
         *claim = Some(lock);
         self.sweep_others();
         Ok(())
@@ -550,9 +514,9 @@ impl View {
 mod tests;
 
 #[cfg(test)]
-#[path = "apply_tests.rs"]
+#[path = "decision/apply_tests.rs"]
 mod apply_tests;
 
 #[cfg(test)]
-#[path = "collect_tests.rs"]
-mod fold_tests;
+#[path = "command/collect_tests.rs"]
+mod collect_tests;

@@ -2,15 +2,15 @@
 
 use super::super::apply::{ApplyError, ApplyStep, ContentSource, RepositoryTransaction, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
-use super::base::{BaseIndex, BaseRecord};
-use super::layer::{Layer, LayerLookup, remove_dir_all};
-use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};
 use crate::changes::rewrite_action::RewriteAction;
-use crate::files::atomic_write::WriteBytes;
-use crate::files::path_state::{FileAttrs, PathState, WritableDirGuard};
+use crate::files::metadata::path_state::{FileAttrs, PathState, WritableDirGuard};
+use crate::files::writing::atomic_write::WriteBytes;
 use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::origin::{ChangeOrigin, OriginStep, WriteContext};
+use crate::view::layers::base::{BaseIndex, BaseRecord};
+use crate::view::layers::layer::{Layer, LayerLookup, remove_dir_all};
+use crate::view::layers::stack::{join, node_at};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use std::fs::File;
 use std::io::{self, Write};
@@ -78,7 +78,7 @@ impl View {
         steps: &mut Vec<ApplyStep>,
     ) -> Result<(), WorkspaceError> {
         let now = match before {
-            ExpectedContent::Content(hash) => super::state_at::node_assuming(path, hash),
+            ExpectedContent::Content(hash) => crate::view::reading::state_at::node_assuming(path, hash),
             ExpectedContent::Absent | ExpectedContent::EmptiedDirectory => node_at(path),
         };
         let now = now.map_err(|e| WorkspaceError::from_io(path, e))?;
@@ -336,7 +336,7 @@ impl View {
         // Where a directory above was removed, or became something else, everything in it is gone as well.
         let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
             Ok(LayerLookup::Gone) => true,
-            Ok(LayerLookup::Here { stat, .. }) => !super::layer::is_dir(&stat),
+            Ok(LayerLookup::Here { stat, .. }) => !crate::view::layers::layer::is_dir(&stat),
             _ => false,
         });
         if node.is_absent() && gone_above {
@@ -367,7 +367,12 @@ impl View {
             (_, StagedEntry::Copy) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
                 let parent = from.parent().ok_or(io::ErrorKind::InvalidInput)?;
-                super::layer::copy_one(&super::background::open_dir(parent)?, name, &dir, name)
+                crate::view::layers::layer::copy_one(
+                    &crate::view::jobs::background::open_dir(parent)?,
+                    name,
+                    &dir,
+                    name,
+                )
             }
             (_, _) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
@@ -413,7 +418,9 @@ impl LayerTempFile {
         let Some(staged) = self.staged.take() else { return Ok(()) };
         let _eased = WritableDirGuard::of(&self.dir);
         // What a command left there as a directory is gone before a file can take its name.
-        if super::layer::entry(&self.dir, &self.name)?.is_some_and(|s| super::layer::is_dir(&s)) {
+        if crate::view::layers::layer::entry(&self.dir, &self.name)?
+            .is_some_and(|s| crate::view::layers::layer::is_dir(&s))
+        {
             Layer::clear(&self.dir, &self.name)?;
         }
         Ok(rustix::fs::renameat(&self.dir, staged, &self.dir, &self.name)?)
@@ -444,7 +451,7 @@ fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSourc
 }
 
 fn write_temp_file(dir: &OwnedFd, bytes: &[u8], attrs: Option<&FileAttrs>) -> io::Result<std::ffi::OsString> {
-    let name = crate::files::atomic_write::fresh_name();
+    let name = crate::files::writing::atomic_write::fresh_name();
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666))?);
     let written = file.write_all(bytes).and_then(|()| match attrs {

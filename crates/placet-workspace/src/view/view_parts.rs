@@ -1,10 +1,10 @@
 //! Parts of a view with a state of their own.
 
-use super::command_dir::SpareDir;
 use crate::apply::ApplyProgress;
 use crate::changes::classify::ChangeApproval;
 use crate::changes::renames::RenamedMemo;
 use crate::history::origin::RunningCalls;
+use crate::view::command::command_dir::SpareDir;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -52,8 +52,8 @@ pub(super) fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 impl ViewFixture {
-    pub(super) fn set_aside(&self, choice: &ChangeSelection) -> io::Result<discards::DiscardBackup> {
-        self.view.set_aside(choice, discards::DiscardMoment::now())
+    pub(super) fn set_aside(&self, choice: &ChangeSelection) -> io::Result<undoing::discards::DiscardBackup> {
+        self.view.set_aside(choice, undoing::discards::DiscardMoment::now())
     }
 
     pub(super) fn write(&self, rel: &str, text: &str) {
@@ -98,8 +98,8 @@ pub(super) fn label(turn: &str) -> TransactionLabel {
 }
 
 pub(super) fn whiteout(path: &Path) {
-    let dir = super::background::open_dir(path.parent().unwrap()).unwrap();
-    super::layer::Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
+    let dir = crate::view::jobs::background::open_dir(path.parent().unwrap()).unwrap();
+    crate::view::layers::layer::Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
 }
 
 #[test]

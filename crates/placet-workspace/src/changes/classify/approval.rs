@@ -6,7 +6,7 @@ use super::staying::{holds, stay};
 use super::tree_group::TreeGroup;
 use super::{ChangeClasses, Runner, WaitingRepository, loss};
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::hash::Hash;
 use crate::view::{ChangeSelection, SelectedPart};
 use std::borrow::Cow;

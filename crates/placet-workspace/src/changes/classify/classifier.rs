@@ -7,9 +7,9 @@ use super::loss;
 use super::scope::ClassifyScope;
 use super::unseen_links::SearchBounds;
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::attributes;
-use crate::files::path_state::PathState;
-use crate::files::shared_state::SharedState;
+use crate::files::metadata::attributes;
+use crate::files::metadata::path_state::PathState;
+use crate::files::metadata::shared_state::SharedState;
 use crate::repository::{
     ConfiguredFiles, FileForm, RepositoryChange, RepositoryChangeKind, is_repository, outside_content,
 };
@@ -273,8 +273,10 @@ pub(super) fn completed_repositories(set: &ChangeSet) -> BTreeMap<&Path, Runner>
 pub(crate) fn is_reached(path: &Path, roots: &[PathBuf], protected: &ProtectedPaths) -> bool {
     use std::os::unix::fs::MetadataExt;
     let mode = std::fs::symlink_metadata(path).map_or(0o644, |meta| meta.mode() & 0o7777);
-    let attrs =
-        crate::files::path_state::FileAttrs { mode, ..crate::files::path_state::FileAttrs::default() };
+    let attrs = crate::files::metadata::path_state::FileAttrs {
+        mode,
+        ..crate::files::metadata::path_state::FileAttrs::default()
+    };
     let after = PathState::File { hash: blake3::hash(b""), size: 0, attrs };
     let change = FileChange {
         path: path.into(),

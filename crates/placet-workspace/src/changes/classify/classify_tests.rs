@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::changes::change_set::FileChange;
-use crate::files::path_state::FileAttrs;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::FileAttrs;
+use crate::files::metadata::path_state::PathState;
 use crate::view::{ChangeSelection, LossLimit, SelectedPart};
 use placet_permission::{PathClass, ProtectedPaths};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 
 use super::other_names::FILLED;
 use super::unseen_links::{UnseenLinks, each_entry};
-use crate::files::file_stamp::{FileStamp, stamp};
+use crate::files::metadata::file_stamp::{FileStamp, stamp};
 use crate::repository::{GitDirs, outside_content};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use super::links::LinkIndex;
 use super::merged_tree::{MergedEntry, MergedTree};
 use super::scope::ClassifyScope;
 use crate::changes::change_set::FileChange;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use placet_permission::{LeadingPath, PathClass, Runner};
 use placet_text::text::visible;
 use std::collections::BTreeSet;

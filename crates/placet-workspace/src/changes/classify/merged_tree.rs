@@ -1,7 +1,7 @@
 //! What is at a path once the changes of a set are applied: names and links only, no contents.
 
 use crate::changes::change_set::ChangeSet;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;

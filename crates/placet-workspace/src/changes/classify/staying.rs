@@ -1,7 +1,7 @@
 //! What stays pending together with changes that wait: without it, a part of a move would remove the only copy of a file.
 
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::hash::Hash;
 use crate::view::ChangeSelection;
 use std::collections::{BTreeSet, HashMap};

@@ -3,7 +3,7 @@
 
 use super::class::{ChangeClasses, WaitingRepository};
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::hash::Hash;
 use placet_permission::Runner;
 use std::collections::BTreeSet;

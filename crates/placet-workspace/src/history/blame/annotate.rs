@@ -3,7 +3,7 @@
 //! A line keeps its mark when the shortest difference keeps it, byte for byte and with its end. Which of several equal
 //! lines stayed is the difference's choice, as in every blame; nothing here looks further than two contents.
 
-use crate::files::text_file::TextFile;
+use crate::files::content::text_file::TextFile;
 use placet_text::text::sequence_diff::line_diff;
 use similar::DiffTag;
 use std::sync::Arc;

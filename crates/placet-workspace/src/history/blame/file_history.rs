@@ -6,7 +6,7 @@
 
 use crate::Hash;
 use crate::changes::change_set::ChangeSet;
-use crate::files::path_state::PathState;
+use crate::files::metadata::path_state::PathState;
 use crate::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::history::origin::OriginStep;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ mod replay;
 use blame_line::MOST;
 pub use blame_line::{BlameLine, LineAttribution, LineStatus};
 
-use crate::files::text_file::TextFile;
+use crate::files::content::text_file::TextFile;
 use crate::{LayerKind, View};
 use file_history::FileHistory;
 use placet_text::text::visible;

@@ -1,7 +1,7 @@
 //! Reading the changes of an entry: what a change has in common with the one before it is one value.
 
 use super::AppliedChange;
-use crate::files::shared_state::SharedState;
+use crate::files::metadata::shared_state::SharedState;
 use crate::history::origin::OriginMarks;
 use serde::Deserializer;
 use serde::de::{SeqAccess, Visitor};

@@ -4,9 +4,6 @@
 //! directory makes the copy the base, which goes with the last pending change there. A repository that a command finds
 //! somewhere else has no copy: if it changed in the workspace while the command ran, its base is not known, and it waits.
 
-use super::super::base::BaseRecord;
-use super::super::collect::CommandEffects;
-use super::super::run_clock::RunStart;
 use super::super::stage::StagedEntry;
 use super::super::{LayerKind, View};
 use super::directories::{GitDirectory, is_repository_on_disk};
@@ -15,6 +12,9 @@ use super::read_repository::key_of_person;
 use super::repository_memo::{CopiedRepository, RepositoriesAtStart};
 use crate::changes::change_set::ChangeSet;
 use crate::hash::Hash;
+use crate::view::command::collect::CommandEffects;
+use crate::view::command::run_clock::RunStart;
+use crate::view::layers::base::BaseRecord;
 use placet_git::{PlainSource, RepositoryState, StateCopy};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 use super::super::View;
 use super::layer_source::LayerSource;
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::sparse::read_small_at;
+use crate::files::content::sparse::read_small_at;
 use crate::repository::{
     DirectoryFate, RepositoryFile, RepositorySet, flat, is_below_git, is_linked_worktree, settings,
 };

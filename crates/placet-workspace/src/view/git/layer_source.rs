@@ -1,7 +1,7 @@
 //! The agent's git directory, through the layers of a view.
 
-use super::super::layer::is_whiteout;
 use super::super::{LayerKind, View};
+use crate::view::layers::layer::is_whiteout;
 use placet_git::{
     GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind,
 };

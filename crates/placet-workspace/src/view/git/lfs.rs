@@ -4,7 +4,7 @@
 use super::super::{LayerKind, View};
 use crate::apply::ApplyError;
 use crate::changes::change_set::{ChangeSet, FileChange};
-use crate::files::open::open_regular;
+use crate::files::opening::open::open_regular;
 use crate::repository::{GitEvent, GitEventKind};
 use placet_text::text::{count, human_size};
 use rustix::fs::OFlags;

@@ -1,9 +1,9 @@
 //! Repositories that were read, with what they were read from: a question, its list and its apply ask about the same. And
 //! copies of the person's repositories as the last command found them.
 
-use super::super::run_clock::RunStart;
 use super::pending_repository::PendingRepository;
 use crate::hash::Hash;
+use crate::view::command::run_clock::RunStart;
 use placet_git::StateCopy;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,0 +1,101 @@
+//! What a background command wrote whose placet was killed: it becomes pending at the next start, as if the command had
+//! ended then.
+//!
+//! The layer alone does not say what the command saw. So each background command has a record in the directory of its
+//! layer, which names the copies of the layers below.
+//!
+//! A command in the foreground that had ended has another record: a kill while its changes were collected leaves a part of
+//! them in the layer, and this part becomes pending as well. A command that was still running leaves nothing.
+
+use super::job_record::{CollectionRecord, JobRecord};
+use super::layer_snapshot::LayerSnapshot;
+use crate::changes::change_count::ChangeCount;
+use crate::history::origin::ChangeOrigin;
+use crate::view::command::command_view::{CommandDir, CommandView};
+use crate::view::layers::layer::Layer;
+use crate::view::{LayerKind, View};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How the versions of what cannot be merged are named.
+const SUFFIX: &str = "interrupted-job";
+
+impl View {
+    /// Makes pending what killed background commands wrote, and the rest of what a command had changed that had ended when
+    /// placet was killed. Nobody else may use the view; call it before another command begins, which removes these layers.
+    /// Returns how many changes there are.
+    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
+        let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
+        let places =
+            std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten().map(|entry| entry.path());
+        let recorded = places.map(|place| (JobRecord::read(&place), CollectionRecord::read(&place), place));
+        let mut left: Vec<_> = recorded
+            .filter(|(job, collection, place)| job.is_some() || collection.is_some() && is_run(place))
+            .collect();
+        // A command that had ended comes first: a job is merged with what it made pending.
+        left.sort_by_key(|(job, ..)| job.is_some());
+        for (job, collection, place) in left {
+            let Some(dir) = CommandDir::take_over(place) else { continue };
+            self.claim()?;
+            paths.extend(match (job, collection) {
+                (Some(record), _) => self.take_over_job(dir, &record, hidden)?,
+                (None, Some(CollectionRecord { since })) => {
+                    let origin =
+                        ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted command");
+                    self.take_over_layers(dir, since, origin, hidden)?
+                }
+                (None, None) => BTreeSet::new(),
+            });
+        }
+        if paths.is_empty() {
+            return Ok(ChangeCount::default());
+        }
+        let set = self.changes(LayerKind::Pending)?;
+        Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
+    }
+
+    fn take_over_job(
+        &self,
+        dir: CommandDir,
+        record: &JobRecord,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<BTreeSet<Arc<Path>>> {
+        let copies = CommandDir::take_over(self.dir().join(&record.copies))
+            .ok_or_else(|| io::Error::other("the copies of the layers below it are missing"))?;
+        let Some(mounts) = self.left_mounts(&dir) else { return Ok(BTreeSet::new()) };
+        let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
+        let roots = roots.collect::<io::Result<Vec<_>>>()?;
+        let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
+        let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
+        let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
+        command.frozen = Some(snapshot);
+        let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
+        Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
+    }
+}
+
+/// The name of a directory of which nobody took over anything, and that no error kept.
+fn is_run(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"run-"))
+}
+
+/// The copies for one root, the topmost first: `INDEX-NUMBER`, without those that were empty.
+fn layers_of(copies: &Path, index: usize) -> io::Result<Vec<Layer>> {
+    let mut found: Vec<(usize, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir(copies)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number = name.split_once('-').filter(|(root, _)| root.parse() == Ok(index));
+        if let Some(number) = number.and_then(|(_, number)| number.parse().ok()) {
+            found.push((number, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| Layer::at(path)).collect())
+}
+
+#[cfg(test)]
+#[path = "killed_jobs_tests.rs"]
+mod tests;
