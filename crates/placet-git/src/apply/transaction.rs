@@ -7,14 +7,13 @@ use super::place::ApplyPlace;
 use super::ref_plan::RefUpdates;
 use crate::error::{GitError, Result};
 use crate::limit;
-use crate::runner::{GitOutput, PlainRunner, signal_group};
+use crate::runner::{GitOutput, PlainRunner, on_thread, signal_group};
 use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
 
 #[derive(Debug)]
 pub(crate) struct RefTransaction {
@@ -41,20 +40,20 @@ impl RefTransaction {
         let (say, answers) = mpsc::channel();
         let (complain, errors) = mpsc::channel();
         if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
+            on_thread("git answers", move || {
                 for line in BufReader::new(stdout).lines().map_while(std::result::Result::ok) {
                     if say.send(line).is_err() {
                         return;
                     }
                 }
-            });
+            })?;
         }
         if let Some(stderr) = child.stderr.take() {
-            thread::spawn(move || {
+            on_thread("git errors", move || {
                 let mut bytes = Vec::new();
                 let _ = stderr.take(limit::MESSAGE).read_to_end(&mut bytes);
                 let _ = complain.send(bytes);
-            });
+            })?;
         }
         Ok(RefTransaction { child, stdin, answers, errors, guard })
     }

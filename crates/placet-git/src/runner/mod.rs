@@ -8,7 +8,7 @@ mod plain;
 
 pub use call::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace};
 pub use plain::PlainRunner;
-pub(crate) use plain::signal_group;
+pub(crate) use plain::{on_thread, signal_group};
 
 use crate::error::{GitError, Result};
 

@@ -81,13 +81,19 @@ impl PlainRunner {
     }
 }
 
+/// Starts `work` beside the caller; an error where the system starts no more threads.
+pub(crate) fn on_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).map(drop).map_err(GitError::NotStarted)
+}
+
 /// Feeds and reads the process until it has closed its output, or until a limit is reached.
 fn wait(child: &mut Child, call: &GitCall) -> Result<(Vec<u8>, Vec<u8>)> {
     let (done, parts) = mpsc::channel();
     if let (GitInput::Bytes(bytes), Some(mut stdin)) = (&call.input, child.stdin.take()) {
         let bytes = bytes.clone();
         // A process that ends early does not read its input: its status tells.
-        thread::spawn(move || stdin.write_all(&bytes));
+        on_thread("git input", move || drop(stdin.write_all(&bytes)))?;
     }
     let mut streams = 0;
     let stdout = child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
@@ -96,7 +102,7 @@ fn wait(child: &mut Child, call: &GitCall) -> Result<(Vec<u8>, Vec<u8>)> {
         let Some(mut pipe) = pipe else { continue };
         let done = done.clone();
         streams += 1;
-        thread::spawn(move || {
+        on_thread("git output", move || {
             let mut bytes = Vec::new();
             let read = (&mut pipe).take(most + 1).read_to_end(&mut bytes);
             let is_over = bytes.len() as u64 > most;
@@ -105,7 +111,7 @@ fn wait(child: &mut Child, call: &GitCall) -> Result<(Vec<u8>, Vec<u8>)> {
                 let _ = std::io::copy(&mut pipe, &mut std::io::sink());
             }
             let _ = done.send((stream, read.map(|_| bytes), is_over));
-        });
+        })?;
     }
     let end = Instant::now() + call.most_time;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());

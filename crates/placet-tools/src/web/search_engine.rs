@@ -52,14 +52,17 @@ struct EngineRow {
     #[serde(default)]
     headers: Vec<(String, String)>,
     #[serde(default)]
-    results: String,
-    #[serde(default)]
+    found: FoundKeys,
+}
+
+/// Where the results are in an answer; empty where a model answers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FoundKeys {
+    list: String,
     title: String,
-    #[serde(default)]
     link: String,
-    #[serde(default)]
     text: Vec<String>,
-    #[serde(default)]
     date: String,
 }
 
@@ -203,11 +206,11 @@ impl SearchEngine {
             let answer = model_search::answer(kind, &value).ok_or_else(no_results)?;
             return Ok(self.within_limits(answer));
         }
-        let list = self.row.results.split('.').try_fold(&value, |value, key| value.get(key));
+        let list = self.row.found.list.split('.').try_fold(&value, |value, key| value.get(key));
         // Brave leaves the list out where nothing was found.
         let list = match list.and_then(Value::as_array) {
             Some(list) => list.as_slice(),
-            None if value.is_object() && self.row.results.contains('.') => &[],
+            None if value.is_object() && self.row.found.list.contains('.') => &[],
             None => return Err(no_results()),
         };
         let pages = list.iter().filter_map(|entry| self.found(entry)).take(self.most).collect();
@@ -274,10 +277,11 @@ impl SearchEngine {
     /// A result with an address of the web.
     fn found(&self, entry: &Value) -> Option<FoundPage> {
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
-        let url =
-            Url::parse(text(&self.row.link)?).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        let url = Url::parse(text(&self.row.found.link)?)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let mut texts: Vec<&str> = Vec::new();
-        for key in &self.row.text {
+        for key in &self.row.found.text {
             match entry.get(key) {
                 Some(Value::String(text)) => texts.push(text),
                 Some(Value::Array(list)) => texts.extend(list.iter().filter_map(Value::as_str)),
@@ -285,10 +289,10 @@ impl SearchEngine {
             }
         }
         Some(FoundPage {
-            title: one_line(&plain(text(&self.row.title).unwrap_or_default()), TITLE),
+            title: one_line(&plain(text(&self.row.found.title).unwrap_or_default()), TITLE),
             url: url.into(),
             text: one_line(&plain(&texts.join(" … ")), TEXT),
-            date: text(&self.row.date).map(|date| one_line(date, 40)).filter(|date| !date.is_empty()),
+            date: text(&self.row.found.date).map(|date| one_line(date, 40)).filter(|date| !date.is_empty()),
         })
     }
 }
