@@ -13,25 +13,25 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A workspace in which turns are taken, their calls made and their changes settled.
-struct Desk(Bench);
+pub(super) struct Desk(pub(super) Bench);
 
 impl Desk {
-    fn new(mode: Mode) -> Desk {
+    pub(super) fn new(mode: Mode) -> Desk {
         let mut bench = Bench::new();
         bench.mode = mode;
         Desk(bench)
     }
 
-    fn view(&self) -> &View {
+    pub(super) fn view(&self) -> &View {
         self.0.env.workspace.view().unwrap()
     }
 
-    fn turn(&self, name: &str) {
+    pub(super) fn turn(&self, name: &str) {
         let label = TransactionLabel {
             turn: name.into(),
             title: format!("turn {name}"),
@@ -41,19 +41,19 @@ impl Desk {
     }
 
     #[track_caller]
-    fn call(&self, title: &str, tool: &str, input: Value) {
+    pub(super) fn call(&self, title: &str, tool: &str, input: Value) {
         let _in = self.view().enter_call("c", tool, title);
         self.0.call(tool, input).done();
     }
 
     #[track_caller]
-    fn replace(&self, title: &str, path: &str, old: &str, new: &str) {
+    pub(super) fn replace(&self, title: &str, path: &str, old: &str, new: &str) {
         let input = json!({"path": path, "old_string": old, "new_string": new, "force": true});
         self.call(title, "edit_file", input);
     }
 
     /// What a command would leave in its layer.
-    fn command(&self, title: &str, make: impl FnOnce(&Path)) {
+    pub(super) fn command(&self, title: &str, make: impl FnOnce(&Path)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let command = runtime.block_on(self.view().begin(LayerKind::Pending, None)).unwrap();
         let label = self.view().label();
@@ -62,21 +62,21 @@ impl Desk {
         self.view().finish(command, &|_| false).unwrap();
     }
 
-    fn apply(&self, how: &str) {
+    pub(super) fn apply(&self, how: &str) {
         let set = self.view().changes(LayerKind::Pending).unwrap();
         let label = TransactionLabel { assent: ApprovedBy::you(how), ..self.view().label() };
         let applied = self.view().apply(&View::everything(&set), label).unwrap();
         assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
     }
 
-    fn undo(&self) {
+    pub(super) fn undo(&self) {
         let entries = self.view().journal().to_undo();
         let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
         let plan = self.view().plan_undo(&entries, None, label).unwrap();
         self.view().execute_plan(plan).unwrap().unwrap();
     }
 
-    fn redo(&self) {
+    pub(super) fn redo(&self) {
         let undo = self.view().journal().to_redo().unwrap();
         let plan = self
             .view()
@@ -86,13 +86,13 @@ impl Desk {
     }
 
     #[track_caller]
-    fn lines(&self, name: impl AsRef<Path>) -> Vec<BlameLine> {
+    pub(super) fn lines(&self, name: impl AsRef<Path>) -> Vec<BlameLine> {
         self.view().blame(&self.0.root.join(name)).unwrap().lines
     }
 
     /// `text: whose`, a line each.
     #[track_caller]
-    fn whose(&self, name: impl AsRef<Path>) -> Vec<String> {
+    pub(super) fn whose(&self, name: impl AsRef<Path>) -> Vec<String> {
         self.lines(name).iter().map(|line| format!("{}: {}", line.text, who(line))).collect()
     }
 }
@@ -521,145 +521,4 @@ fn records_from_before_origins_still_open() {
     assert_eq!((set.len(), set.changes[0].made_by().len()), (1, 0));
     let lines = again.blame(&old.0.path("a.txt")).unwrap().lines;
     assert_eq!((lines[0].claim.standing.clone(), lines[0].claim.origin.clone()), (LineStatus::Pending, None));
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).unwrap() % end
-    }
-}
-
-/// The lines of a file and their authors: what blame must find out.
-type Model = Vec<(String, String)>;
-
-struct Played {
-    desk: Desk,
-    random: Random,
-    name: PathBuf,
-    model: Model,
-    /// As it was before what is pending, and its name then.
-    landed: (Model, PathBuf),
-    /// As it was before the last transaction, while nothing came after it.
-    undoable: Option<(Model, PathBuf)>,
-    count: usize,
-    moved: bool,
-    /// Some transaction is known: what the person wrote before the first one is older than placet.
-    known: bool,
-}
-
-impl Played {
-    /// Takes lines out and puts new ones in, each unlike every other line.
-    fn edit(&mut self, author: &str) {
-        for _ in 0..=self.random.below(3) {
-            let at = self.random.below(self.model.len() + 1);
-            if self.random.below(2) == 0 && !self.model.is_empty() {
-                self.model.remove(at.min(self.model.len() - 1));
-            } else {
-                self.count += 1;
-                self.model.insert(at, (format!("line {}", self.count), author.to_string()));
-            }
-        }
-    }
-
-    fn text(&self) -> String {
-        self.model.iter().map(|(line, _)| format!("{line}\n")).collect()
-    }
-
-    fn is_pending(&self) -> bool {
-        if !self.desk.view().changes(LayerKind::Pending).unwrap().is_empty() {
-            return true;
-        }
-        // Calls that undid each other leave a copy in the layer, which would hide what the person writes next.
-        self.desk.view().discard_everything().unwrap();
-        false
-    }
-
-    fn step(&mut self, number: usize) {
-        match self.random.below(8) {
-            0..=2 => {
-                let author = format!("call {number}");
-                self.edit(&author);
-                let (name, text) = (self.name.clone(), self.text());
-                self.desk.command(&author, |upper| std::fs::write(upper.join(name), text).unwrap());
-            }
-            3 | 4 if self.is_pending() => {
-                self.desk.apply("/apply");
-                self.undoable =
-                    Some(std::mem::replace(&mut self.landed, (self.model.clone(), self.name.clone())));
-                (self.moved, self.known) = (false, true);
-                self.desk.turn(&format!("turn {number}"));
-            }
-            5 if self.is_pending() => {
-                self.desk.view().discard_everything().unwrap();
-                (self.model, self.name) = self.landed.clone();
-                self.moved = false;
-            }
-            6 if self.is_pending() && !self.moved && !self.model.is_empty() => {
-                let (old, new, text) = (self.name.clone(), PathBuf::from(format!("f{number}")), self.text());
-                if self.desk.0.root.join(&old).exists() {
-                    self.desk.command("move", |upper| {
-                        whiteout(&upper.join(&old));
-                        std::fs::write(upper.join(&new), text).unwrap();
-                    });
-                    (self.name, self.moved) = (new, true);
-                }
-            }
-            7 if !self.is_pending() => {
-                self.edit(if self.known { "outside" } else { "before" });
-                self.desk.0.write(self.name.to_str().unwrap(), self.text());
-                self.landed = (self.model.clone(), self.name.clone());
-                self.undoable = None;
-            }
-            _ if !self.is_pending() => {
-                if let Some(earlier) = self.undoable.take() {
-                    self.desk.undo();
-                    (self.model, self.name) = earlier.clone();
-                    self.landed = earlier;
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-#[test]
-fn after_any_sequence_of_edits_each_line_is_its_authors() {
-    let rounds = if crate::support::is_full() { 400 } else { 12 };
-    for seed in 1..=rounds {
-        let desk = Desk::new(Mode::Ask);
-        let model: Model = (0..6).map(|n| (format!("old {n}"), "before".to_string())).collect();
-        let name = PathBuf::from("f");
-        let landed = (model.clone(), name.clone());
-        let random = Random(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
-        let mut played = Played {
-            desk,
-            random,
-            name,
-            model,
-            landed,
-            undoable: None,
-            count: 0,
-            moved: false,
-            known: false,
-        };
-        played.desk.0.write("f", played.text());
-        played.desk.turn("turn 0");
-        for number in 1..=40 {
-            played.step(number);
-            let author = |line: &BlameLine| match &line.claim.standing {
-                LineStatus::Before => "before".to_string(),
-                LineStatus::Outside { .. } => "outside".to_string(),
-                LineStatus::Unknown { why } => format!("unknown: {why}"),
-                _ => line.claim.origin.as_ref().unwrap().title.clone(),
-            };
-            let found = played.desk.lines(&played.name);
-            let found: Model = found.iter().map(|line| (line.text.clone(), author(line))).collect();
-            assert_eq!(found, played.model, "seed {seed}, step {number}");
-        }
-    }
 }

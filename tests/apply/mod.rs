@@ -2,6 +2,7 @@
 
 mod apply_progress;
 mod blame;
+mod blame_sequences;
 mod changes;
 mod decide_sequences;
 mod hard_links;

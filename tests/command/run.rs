@@ -1,8 +1,6 @@
 //! `placet run`: programs that behave like agents, their state in the home directory, and hostile ones.
 
 use crate::support::binary::{Out, Place, Run};
-use crate::support::require::has_view;
-use crate::support::require::require;
 use crate::support::wait;
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,20 +8,21 @@ use std::path::{Path, PathBuf};
 
 macro_rules! needs_a_view {
     () => {
-        if !has_view() {
+        if !$crate::support::require::has_view() {
             return;
         }
     };
 }
+pub(super) use needs_a_view;
 
 /// A place with a program in a directory of `PATH`.
-struct Bench {
-    place: Place,
-    bin: PathBuf,
+pub(super) struct Bench {
+    pub(super) place: Place,
+    pub(super) bin: PathBuf,
 }
 
 impl Bench {
-    fn with(name: &str, script: &str) -> Bench {
+    pub(super) fn with(name: &str, script: &str) -> Bench {
         let place = Place::with_notes();
         let bin = place.beside("bin");
         std::fs::create_dir(&bin).unwrap();
@@ -32,28 +31,28 @@ impl Bench {
         bench
     }
 
-    fn program(&self, name: &str, script: &str) {
+    pub(super) fn program(&self, name: &str, script: &str) {
         let path = self.bin.join(name);
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    fn run(&self, words: &[&str]) -> Run {
+    pub(super) fn run(&self, words: &[&str]) -> Run {
         let path = format!("{}:{}", self.bin.display(), std::env::var("PATH").unwrap());
         self.place.placet(std::iter::once(&"run").chain(words)).env("PATH", path)
     }
 
-    fn go(&self, words: &[&str]) -> Out {
+    pub(super) fn go(&self, words: &[&str]) -> Out {
         self.run(words).go()
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub(super) fn json(&self, words: &[&str]) -> Value {
         let all: Vec<&str> = ["--output-format", "json"].iter().chain(words).copied().collect();
         let out = self.go(&all);
         serde_json::from_str(&out.stdout).unwrap_or_else(|e| panic!("{e}: {out:?}"))
     }
 
-    fn home(&self, name: &str) -> PathBuf {
+    pub(super) fn home(&self, name: &str) -> PathBuf {
         self.place.home.join(name)
     }
 }
@@ -135,233 +134,6 @@ fn changes_are_applied_with_the_files_at_home_and_undone() {
         ("one\ntwo\n", "x\n")
     );
     assert_eq!(text(bench.home(".claude/projects/x/1.jsonl")), "session\n", "a conversation is no change");
-}
-
-/// The view has the part of the outer repository where that of the submodule is, and not the rest.
-#[test]
-fn a_commit_in_a_submodule_changes_its_repository() {
-    needs_a_view!();
-    if !require("git") {
-        return;
-    }
-    let place = Place::new();
-    let setup = "git init -q base && cd base && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 1 && cd .. \
-        && git init -q outer && cd outer && git -c protocol.file.allow=always submodule --quiet add ../base m \
-        && git -c user.name=a -c user.email=a@b commit -q -m m";
-    let done =
-        std::process::Command::new("sh").args(["-c", setup]).current_dir(&place.tree).status().unwrap();
-    assert!(done.success());
-    let commit = "echo c > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m inside";
-    let out = place.placet(["run", "--", "sh", "-c", commit]).cwd(&place.tree.join("outer/m")).go().code(3);
-    assert!(!out.stderr.contains("removed the repository"), "{}", out.stderr);
-    assert!(
-        out.stderr.contains("submodule m: commit") && out.stderr.contains("of the repository)"),
-        "{}",
-        out.stderr
-    );
-}
-
-/// A program that keeps a database of SQLite.
-const DATABASE: &str = "import sqlite3, os
-os.makedirs(os.path.expanduser('~/.mine'), exist_ok=True)
-c = sqlite3.connect(os.path.expanduser('~/.mine/x.db'), isolation_level=None)
-c.execute('pragma journal_mode=wal')
-c.execute('create table if not exists t(a)')
-for i in range(50): c.execute('insert into t values(?)', ('x' * 4000,))
-";
-
-fn rows(database: &Path) -> i64 {
-    let open = rusqlite::Connection::open(database).unwrap();
-    let check: String = open.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(check, "ok");
-    open.query_row("select count(*) from t", [], |row| row.get(0)).unwrap()
-}
-
-/// A log of one history over the database of another would lose what one of them wrote, or destroy both.
-#[test]
-fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
-    needs_a_view!();
-    if !require("python3") {
-        return;
-    }
-    let place =
-        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
-    let (ends, closes) = (format!("{DATABASE}os._exit(0)"), format!("{DATABASE}c.close()"));
-    let go = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]).go();
-    let (database, log) = (place.home.join(".mine/x.db"), place.home.join(".mine/x.db-wal"));
-    go(&ends).code(0);
-    assert!(log.exists(), "the log of a program that did not close its database");
-    wait::until_old(&place.home.join(".mine"));
-    go(&closes).code(0);
-    assert!(!log.exists(), "the program removed it");
-    assert_eq!(rows(&database), 100);
-    // Another program has it open.
-    let outside = rusqlite::Connection::open(&database).unwrap();
-    outside.execute("insert into t values('outside')", []).unwrap();
-    let out = go(&ends).code(0);
-    assert!(out.stderr.contains("another program has it open"), "{}", out.stderr);
-    assert_eq!(rows(&database), 101);
-    drop(outside);
-    assert_eq!(rows(&database), 101);
-    let dirs = std::fs::read_dir(place.state_dir().join("databases")).unwrap();
-    let copies: Vec<PathBuf> = dirs.map(|dir| dir.unwrap().path().join("x.db")).collect();
-    assert_eq!(copies.iter().map(|copy| rows(copy)).collect::<Vec<_>>(), [151]);
-    assert!(out.stderr.contains(copies[0].parent().unwrap().file_name().unwrap().to_str().unwrap()));
-    // A killed placet left a copy: the next run removes it, and no file that has another name.
-    let (left, theirs) =
-        (place.home.join(".mine/.placet-4194305-1-0.tmp"), place.home.join(".mine/.placet-1-0.tmp"));
-    std::fs::write(&left, "a copy").unwrap();
-    std::fs::write(&theirs, "mine").unwrap();
-    wait::until_old(&place.home.join(".mine"));
-    let out = go(&closes).code(0);
-    assert_eq!(rows(&database), 151, "{}", out.stderr);
-    assert!(!left.exists() && theirs.exists());
-}
-
-/// Story: on a full disk the only copy of what the program wrote was discarded with the view.
-#[test]
-fn a_database_that_can_neither_be_kept_nor_copied_stays_pending() {
-    needs_a_view!();
-    if !require("python3") {
-        return;
-    }
-    let place =
-        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
-    let run = |script: &str| place.placet(["run", "mine", "-c", script]).go();
-    let database = place.home.join(".mine/x.db");
-    run(&format!("{DATABASE}c.close()")).code(0);
-    let outside = rusqlite::Connection::open(&database).unwrap();
-    outside.execute("insert into t values('outside')", []).unwrap();
-    // No directory of copies can be made in the place of a file.
-    std::fs::write(place.state_dir().join("databases"), "").unwrap();
-    let out = run(&format!("{DATABASE}c.close()"));
-    assert!(out.stderr.contains("its files stay pending"), "{}", out.stderr);
-    assert_eq!(rows(&database), 51);
-    assert!(out.stderr.contains("pending in your home directory: 3 files"), "{}", out.stderr);
-}
-
-/// Story: a kill between two renames left the database at home without its log, which nobody put back.
-#[test]
-fn a_database_that_was_being_replaced_at_a_kill_is_whole_at_the_next_start() {
-    needs_a_view!();
-    if !require("python3") {
-        return;
-    }
-    let (ends, closes) = (format!("{DATABASE}os._exit(0)"), format!("{DATABASE}c.close()"));
-    // The stage, what the second run does, whether its rows are there, and whether placet had to do anything.
-    let cases = [
-        ("database", &closes, 50, false),
-        ("set aside", &closes, 50, true),
-        ("put", &closes, 100, false),
-        ("set aside", &ends, 50, true),
-        ("put", &ends, 100, true),
-    ];
-    for (stage, script, wanted, is_noted) in cases {
-        let place =
-            Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
-        let database = place.home.join(".mine/x.db");
-        // The first statement of the second run moves rows from the log into the database.
-        let moves = format!(
-            "import sqlite3, os\nsqlite3.connect(os.path.expanduser('~/.mine/x.db')).execute('pragma wal_checkpoint(truncate)')\n{script}"
-        );
-        let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
-        run(&ends).go().code(0);
-        wait::until_old(&place.home.join(".mine"));
-        let hold = place.beside("hold");
-        std::fs::write(&hold, "").unwrap();
-        let args = ["run", "--discard", "mine", "-c", &moves];
-        let running = place.placet_that_holds((stage, &hold), args).start();
-        wait::until(stage, || hold.with_file_name("hold.reached").exists());
-        running.signal(rustix::process::Signal::KILL);
-        assert_eq!(running.end().code, 137);
-        let out = place.run(["run", "--list"]).code(0);
-        assert_eq!(out.stderr.contains("the database has its log again"), is_noted, "{stage}: {out:?}");
-        assert_eq!(rows(&database), wanted, "{stage}: {out:?}");
-        let left = std::fs::read_dir(place.home.join(".mine")).unwrap();
-        let names: Vec<String> =
-            left.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        assert!(!names.iter().any(|name| name.ends_with(".placet-old")), "{stage}: {names:?}");
-        assert!(!place.run(["run", "--list"]).code(0).stderr.contains("database"), "once");
-    }
-}
-
-/// Story: another program's changes to the database, made without its log, were about to get the old log over them.
-#[test]
-fn a_database_that_was_used_without_its_log_does_not_get_it_back() {
-    needs_a_view!();
-    if !require("python3") {
-        return;
-    }
-    let place =
-        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
-    let database = place.home.join(".mine/x.db");
-    let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
-    run(&format!("{DATABASE}os._exit(0)")).go().code(0);
-    wait::until_old(&place.home.join(".mine"));
-    let hold = place.beside("hold");
-    std::fs::write(&hold, "").unwrap();
-    let closes = format!("{DATABASE}c.close()");
-    let args = ["run", "--discard", "mine", "-c", &closes];
-    let running = place.placet_that_holds(("set aside", &hold), args).start();
-    wait::until("the stage", || hold.with_file_name("hold.reached").exists());
-    running.signal(rustix::process::Signal::KILL);
-    assert_eq!(running.end().code, 137);
-    let outside = rusqlite::Connection::open(&database).unwrap();
-    outside.execute_batch("create table theirs(a); insert into theirs values(1);").unwrap();
-    drop(outside);
-    let out = place.run(["run", "--list"]).code(0);
-    assert!(out.stderr.contains("another program used it without its log"), "{out:?}");
-    assert!(place.home.join(".mine/x.db-wal.placet-old").exists());
-    let open = rusqlite::Connection::open(&database).unwrap();
-    let count: i64 = open.query_row("select count(*) from theirs", [], |row| row.get(0)).unwrap();
-    assert_eq!(count, 1);
-}
-
-/// Story: a bare repository in a kept directory was written home with its hooks, without a question; a `.git` file there
-/// vanished without a word.
-#[test]
-fn repositories_in_a_kept_directory_are_asked_about_whatever_their_names_are() {
-    needs_a_view!();
-    let settings = "[run.presets.mine]\nprogram = \"sh\"\nkeep = [\".mine/\", \".mine.json\"]\n\
-                    later_keys = [\".mine.json:servers\"]\n";
-    let bare = "mkdir -p cache/x/objects cache/x/refs/heads cache/x/hooks; echo 'ref: refs/heads/main' > cache/x/HEAD";
-    for (script, waits) in [
-        (
-            format!("{bare}; printf '[core]\\n\\tfsmonitor = /tmp/x\\n' > cache/x/config"),
-            Some("cache/x/config"),
-        ),
-        (
-            format!(
-                "{bare}; echo > cache/x/config; echo evil > cache/x/hooks/pre-push; chmod +x cache/x/hooks/pre-push"
-            ),
-            Some("cache/x/hooks/pre-push"),
-        ),
-        (format!("{bare}; printf '[core]\\n\\tbare = true\\n' > cache/x/config"), None),
-        ("mkdir q; echo 'gitdir: ../cache/x' > q/.git".into(), Some("q/.git")),
-        ("mkdir q; ln -s ../cache/x q/.git".into(), Some("q/.git")),
-        ("printf 'SQLite format 3\\0more' > ../.mine.json".into(), Some("../.mine.json")),
-        (
-            "echo '{\"Servers\": {\"x\": {\"command\": \"sh\"}}}' > ../.mine.json".into(),
-            Some("../.mine.json"),
-        ),
-    ] {
-        let place = Place::with_notes().config(settings);
-        std::fs::create_dir_all(place.home.join(".mine")).unwrap();
-        let line = format!("cd ~/.mine; {script}");
-        let out = place.run(["run", "mine", "-c", &line]);
-        let at_home = |name: &str| place.home.join(".mine").join(name).symlink_metadata().is_ok();
-        match waits {
-            Some(name) => {
-                assert_eq!(out.code, 3, "{script}: {out:?}");
-                assert!(out.stderr.contains("pending in your home directory"), "{script}: {out:?}");
-                assert!(!at_home(name) && !at_home("cache/x/HEAD"), "{script}: {out:?}");
-            }
-            None => {
-                assert_eq!(out.code, 0, "{script}: {out:?}");
-                assert!(at_home("cache/x/HEAD") && at_home("cache/x/config"), "{script}: {out:?}");
-            }
-        }
-    }
 }
 
 /// A login may name the address that placet's guard cannot see, or variables with commands: the agent obeys it outside.
@@ -642,117 +414,6 @@ fn an_empty_directory_that_is_made_anew_is_no_change() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_pending_at_the_next_start() {
-    needs_a_view!();
-    let bench = Bench::with(
-        "claude",
-        "mkdir -p ~/.claude; echo h > ~/.claude/settings.json; echo x > made.txt; echo started; read go",
-    );
-    let mut running = bench.run(&["claude"]).start();
-    running.line_where(|line| line.contains("started"));
-    running.signal(rustix::process::Signal::KILL);
-    running.end();
-    bench.program("claude", "cat made.txt");
-    // The processes of the killed run may need a moment to end.
-    wait::until("the run", || {
-        let out = bench.go(&["claude"]);
-        out.code == 3 && out.stdout == "x\n"
-    });
-    bench.place.run(["changes"]).says("made.txt");
-}
-
-#[test]
-fn what_a_killed_run_left_is_shown_and_applied_without_another_run() {
-    needs_a_view!();
-    let bench = Bench::with("claude", "echo two > notes.txt; echo x > made.txt; echo started; read go");
-    bench.place.write("notes.txt", "one\n");
-    let mut running = bench.run(&["claude"]).start();
-    running.line_where(|line| line.contains("started"));
-    let list = bench.place.run(["changes"]).code(0);
-    assert!(list.stdout.contains("none of them applied or pending:\n"), "a live run is left alone: {list:?}");
-    running.signal(rustix::process::Signal::KILL);
-    running.end();
-    // The processes of the killed run may need a moment to end.
-    wait::until("the run", || {
-        let list = bench.place.run(["changes"]).code(0);
-        list.stderr.contains("was interrupted; what it changed is pending (2 files)")
-            && list.stdout.contains("A made.txt")
-            && list.stdout.contains("M notes.txt")
-    });
-    bench.place.run(["apply"]).code(0);
-    assert_eq!(bench.place.read("notes.txt"), "two\n");
-    bench.place.run(["undo"]).code(0);
-    assert_eq!(bench.place.read("notes.txt"), "one\n");
-}
-
-/// Story: SIGTERM and Ctrl-C without a terminal discarded what the program had written, without a word; kill -9 kept it.
-#[test]
-fn what_a_stopped_run_left_is_pending_and_never_applied() {
-    needs_a_view!();
-    use rustix::process::Signal;
-    let bench = Bench::with("claude", "echo x > made.txt; echo started; read go");
-    for (signal, options) in [(Signal::TERM, &["claude"][..]), (Signal::INT, &["--apply", "claude"])] {
-        let mut running = bench.run(options).start();
-        running.line_where(|line| line.contains("started"));
-        running.signal(signal);
-        let out = running.end();
-        assert_eq!(out.code, 130, "{out:?}");
-        assert!(out.stderr.contains("A made.txt") && out.stderr.contains("pending"), "{out:?}");
-        assert!(!bench.place.tree.join("made.txt").exists(), "{out:?}");
-        bench.place.run(["changes"]).code(0).says("made.txt");
-        bench.place.run(["discard"]).code(0);
-    }
-}
-
-/// Story: `kill -9` of the process in which the program ran, as the kernel does for memory, and a file that the program was
-/// about to write again was applied empty.
-#[test]
-fn what_a_killed_program_left_is_pending_although_apply_was_given() {
-    needs_a_view!();
-    let bench = Bench::with("half", ": > notes.txt; kill -9 $$");
-    let out = bench.go(&["--apply", "--", "half"]).code(3);
-    out.warns("not applied: half was killed by signal 9, and its changes may be incomplete");
-    assert!(!bench.place.read("notes.txt").is_empty());
-    bench.place.run(["changes"]).code(0).says("notes.txt");
-    bench.place.run(["discard"]).code(0);
-
-    bench.program("half", ": > notes.txt; echo started; read go");
-    let mut running = bench.run(&["--apply", "--", "half"]).start();
-    running.line_where(|line| line.contains("started"));
-    let parent = running.pid();
-    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
-    for child in children.split_whitespace() {
-        let pid = rustix::process::Pid::from_raw(child.parse().unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    }
-    let out = running.end();
-    assert_eq!(out.code, 3, "{out:?}");
-    assert!(out.stderr.contains("not applied: the process that ran half was killed"), "{out:?}");
-    assert!(!bench.place.read("notes.txt").is_empty());
-    bench.place.run(["changes"]).code(0).says("notes.txt");
-}
-
-#[test]
-fn a_fresh_run_does_not_continue_with_what_a_killed_run_left() {
-    needs_a_view!();
-    let bench = Bench::with("claude", "echo x > made.txt; rm notes.txt; echo started; read go");
-    let mut running = bench.run(&["claude"]).start();
-    running.line_where(|line| line.contains("started"));
-    running.signal(rustix::process::Signal::KILL);
-    running.end();
-    bench.program("claude", "ls");
-    // The processes of the killed run may need a moment to end.
-    wait::until("the killed run", || {
-        let out = bench.go(&["--fresh", "--apply", "claude"]).code(0);
-        assert_eq!(out.stdout, "notes.txt\n", "{out:?}");
-        out.stderr.contains("was interrupted; what it changed is pending (2 files)")
-    });
-    let made = bench.place.tree.join("made.txt");
-    assert!(!made.exists() && bench.place.tree.join("notes.txt").exists());
-    bench.place.run(["changes"]).says("made.txt");
-}
-
-#[test]
 fn a_program_below_tmp_is_found_with_its_interpreter() {
     needs_a_view!();
     let bench = Bench::with("claude", "true");
@@ -785,44 +446,6 @@ fn a_home_directory_that_is_the_workspace_is_asked_about_whole() {
         out.stderr
     );
     assert!(!home.join(".claude").exists() && !home.join("work.txt").exists());
-}
-
-#[test]
-fn a_commit_in_a_linked_worktree_goes_through_the_question() {
-    needs_a_view!();
-    if !require("git") {
-        return;
-    }
-    let bench = Bench::with(
-        "claude",
-        "echo more >> notes.txt; git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qam work || exit 9",
-    );
-    let git = |dir: &Path, words: &[&str]| {
-        let done = std::process::Command::new("git")
-            .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
-            .args(words)
-            .current_dir(dir)
-            .env("HOME", &bench.place.home)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-        String::from_utf8(done.stdout).unwrap()
-    };
-    let tree = bench.place.tree.clone();
-    git(&tree, &["init", "-q"]);
-    git(&tree, &["add", "."]);
-    git(&tree, &["commit", "-qm", "first"]);
-    let linked = bench.place.beside("linked");
-    git(&tree, &["worktree", "add", "-q", linked.to_str().unwrap()]);
-    let before = git(&tree, &["rev-parse", "linked"]);
-    let out = bench.run(&["claude"]).cwd(&linked).go();
-    assert_eq!(out.code, 3, "{out:?}");
-    assert!(out.stderr.contains("work"), "{}", out.stderr);
-    assert_eq!(git(&tree, &["rev-parse", "linked"]), before);
-    let out = bench.run(&["--apply", "claude"]).cwd(&linked).go();
-    assert_eq!(out.code, 0, "{out:?}");
-    assert_ne!(git(&tree, &["rev-parse", "linked"]), before);
-    git(&linked, &["fsck", "--strict"]);
 }
 
 #[test]

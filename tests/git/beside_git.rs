@@ -138,9 +138,9 @@ fn write_mode_waits_for_what_only_looks_like_an_addition() {
         ),
         (
             "true",
-            "git checkout -q -b big; echo e > .envrc; git add .envrc; git commit -qm e; C=$(git rev-parse HEAD); \
-             for i in $(seq 1001); do C=$(git commit-tree -p $C -m x HEAD^{tree}); done; git update-ref refs/heads/big $C; \
-             git checkout -qf main",
+            "git checkout -q -b big; echo e > .envrc; git add .envrc; git commit -qm e; for i in $(seq 1001); do \
+             printf 'commit refs/heads/big\\ncommitter A <a@x> %s +0000\\ndata 0\\n' $i; \
+             [ $i != 1 ] || echo from refs/heads/big^0; done | git fast-import --quiet; git checkout -qf main",
         ),
         (
             "git worktree add -q ../wt -b wt",

@@ -1,6 +1,7 @@
 //! Servers of tools, and placet as one.
 
 mod hostile_mcp;
+mod hostile_servers;
 mod mcp;
 mod mcp_client;
 mod mcp_http;

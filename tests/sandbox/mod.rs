@@ -3,6 +3,7 @@
 mod hostile_search_bounds;
 mod hostile_secrets;
 mod hostile_system_calls;
+mod masks;
 mod process;
 mod rename_directory;
 mod sandbox;

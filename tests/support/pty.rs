@@ -451,8 +451,9 @@ impl Pty {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                // The reader sees the end only after the last bytes.
-                while !self.seen.lock().unwrap().closed && started.elapsed() < DEADLINE {
+                // The reader sees the end only after the last bytes, and begins to be late when the program has ended.
+                let ended = Instant::now();
+                while !self.seen.lock().unwrap().closed && ended.elapsed() < DEADLINE {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 return status.exit_code();

@@ -15,6 +15,7 @@ mod seed_deepagents;
 mod seed_rules;
 mod seed_triggerfish;
 mod seed_typestack;
+mod text_editor_scenarios;
 mod tool_set_errors;
 mod tool_sets;
 mod tool_sets_more;
