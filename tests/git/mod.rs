@@ -4,6 +4,8 @@ mod beside_git;
 mod git_commands;
 mod git_crash;
 mod git_files_shown;
+mod git_state_removed;
+mod hidden_commits;
 mod hostile_commits;
 mod hostile_git_reader;
 mod hostile_git_state;

@@ -451,7 +451,7 @@ impl Seen {
         let works = said.contains("hi-42");
         // What the guide promises where there are no namespaces.
         let falls_back = fault.starts_with("clone(NEW*)") || fault.starts_with("max_user_namespaces");
-        if falls_back && has_landlock() {
+        if falls_back && crate::support::den::found().landlock_abi.is_some() {
             let promised = match ask {
                 Ask::Doctor => {
                     said.contains("no copy-on-write view") && said.contains("Landlock confines writes")
@@ -479,10 +479,6 @@ impl Seen {
         let line = line.or(said.lines().find(|l| !l.trim().is_empty())).unwrap_or("").trim();
         format!("{code} | {canary} | {}", line.chars().take(230).collect::<String>())
     }
-}
-
-fn has_landlock() -> bool {
-    crate::support::den::found().landlock_abi.is_some()
 }
 
 /// A home and a tree of one user, with an unrelated process of that user.

@@ -4,6 +4,7 @@ mod hostile_search_bounds;
 mod hostile_secrets;
 mod hostile_system_calls;
 mod masks;
+mod network_programs;
 mod process;
 mod rename_directory;
 mod sandbox;
