@@ -416,7 +416,8 @@ const LONG: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 
 #[test]
 fn what_a_command_of_codex_showed_counts_as_read() {
-    let bash = |line: &str| json!(["bash", "-lc", line]);
+    // With `-l`, what the profile of whoever runs the test prints would be part of the output.
+    let bash = |line: &str| json!(["bash", "-c", line]);
     // Each shows all of `plum`.
     for command in [
         json!(["cat", "plum"]),
@@ -446,7 +447,7 @@ fn what_a_command_of_codex_showed_counts_as_read() {
 
 #[test]
 fn what_a_command_of_codex_did_not_show_is_not_read() {
-    let bash = |line: &str| json!(["bash", "-lc", line]);
+    let bash = |line: &str| json!(["bash", "-c", line]);
     for (command, why) in [
         (json!(["wc", "-l", "plum"]), "has not been read"),
         (json!(["cat", "fig"]), "has not been read"),
