@@ -1,5 +1,6 @@
 //! Jobs, and programs of `placet run`.
 
+mod job_merge;
 mod jobs;
 mod live_changes;
 mod published_ports;

@@ -464,6 +464,10 @@ fn times_of(stat: &Stat) -> Timestamps {
     }
 }
 
+pub(super) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, dir_flags(), Mode::empty())?)
+}
+
 /// Opens a directory of a command's layer and makes it and everything below readable, whatever modes the command left
 /// there.
 pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {

@@ -9,6 +9,8 @@ mod apply;
 mod apply_guard;
 mod asked;
 mod background;
+#[cfg(test)]
+mod background_bench;
 mod base;
 mod batch;
 mod change_reader;
@@ -32,6 +34,7 @@ mod effect_counts;
 mod effect_kind;
 mod entries_below;
 mod git;
+mod job;
 mod job_record;
 mod killed_jobs;
 mod layer;

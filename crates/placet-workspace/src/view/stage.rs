@@ -367,7 +367,7 @@ impl View {
             (_, StagedEntry::Copy) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
                 let parent = from.parent().ok_or(io::ErrorKind::InvalidInput)?;
-                super::layer::copy_one(&super::background::open_dir(parent)?, name, &dir, name)
+                super::layer::copy_one(&super::layer::open_dir(parent)?, name, &dir, name)
             }
             (_, _) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };

@@ -6,9 +6,8 @@
 //! private before. The view continues with the copies.
 
 use super::View;
-use super::background::open_dir;
 use super::command_view::{CommandDir, CommandView};
-use super::layer::{self, Layer};
+use super::layer::{self, Layer, open_dir};
 use super::layer_snapshot::LayerSnapshot;
 use crate::apply::sync_file_system;
 use crate::files::path_state::WritableDirGuard;

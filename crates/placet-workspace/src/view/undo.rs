@@ -382,7 +382,7 @@ fn titles(entries: &[JournalEntry]) -> String {
 }
 
 /// The mode, the owner and the attributes of `target`, but where they changed since `after`: that stays.
-fn merged_attrs(now: &FileAttrs, after: &FileAttrs, target: &FileAttrs) -> FileAttrs {
+pub(super) fn merged_attrs(now: &FileAttrs, after: &FileAttrs, target: &FileAttrs) -> FileAttrs {
     fn one<T: Clone + PartialEq>(now: &T, after: &T, target: &T) -> T {
         if now == after { target.clone() } else { now.clone() }
     }

@@ -98,7 +98,7 @@ pub(super) fn label(turn: &str) -> TransactionLabel {
 }
 
 pub(super) fn whiteout(path: &Path) {
-    let dir = super::background::open_dir(path.parent().unwrap()).unwrap();
+    let dir = super::layer::open_dir(path.parent().unwrap()).unwrap();
     super::layer::Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
 }
 

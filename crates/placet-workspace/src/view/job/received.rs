@@ -1,0 +1,107 @@
+//! What a background command received at each path: its state when the command began. It is the base of the merge when the
+//! command has ended.
+//!
+//! The layers that were pending are copied for the command. The workspace itself is not: its earlier state is known from the
+//! journal of what was applied, and a file that was not applied and whose time has not changed is as it was.
+
+use super::super::View;
+use super::super::layer::{Layer, is_dir};
+use super::super::open_stack::{NameLocation, OpenStackDir};
+use super::super::run_clock::RunPeriod;
+use super::super::stack::{LayerStack, join};
+use crate::files::path_state::PathState;
+use crate::files::sparse;
+use placet_text::text::regular_file;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+/// What a command received at one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ReceivedState {
+    /// What is there now, and nobody has changed it since.
+    Unchanged,
+    Known(PathState),
+    /// A program outside of placet changed the workspace's own file while the command ran.
+    Unknown,
+}
+
+/// What a command received in one root.
+pub(in super::super) struct ReceivedStates<'a> {
+    pub(in super::super) view: &'a View,
+    /// Which root.
+    pub(in super::super) index: usize,
+    /// The copies of the layers that were pending when the command began, topmost first.
+    pub(in super::super) copies: &'a [Layer],
+    /// The time in which the command ran.
+    pub(in super::super) period: RunPeriod,
+    /// The states before what was applied in that time.
+    pub(in super::super) applied: &'a HashMap<&'a Path, &'a PathState>,
+}
+
+/// One directory as the command received it and as it is now.
+pub(super) struct ComparedDir {
+    received: OpenStackDir,
+    pub(super) now: OpenStackDir,
+}
+
+impl ReceivedStates<'_> {
+    pub(super) fn root(&self) -> &Path {
+        self.view.root(self.index)
+    }
+
+    pub(super) fn now(&self) -> LayerStack<'_> {
+        self.view.stack(self.index, 1)
+    }
+
+    fn at_start(&self) -> LayerStack<'_> {
+        LayerStack { layers: self.copies.iter().collect(), root: self.root() }
+    }
+
+    pub(super) fn open(&self, rel: &Path) -> io::Result<ComparedDir> {
+        Ok(ComparedDir { received: self.at_start().open_dir(rel)?, now: self.now().open_dir(rel)? })
+    }
+
+    /// The same where nothing is now.
+    pub(super) fn open_gone(&self, rel: &Path) -> io::Result<ComparedDir> {
+        Ok(ComparedDir { received: self.at_start().open_dir(rel)?, now: OpenStackDir::default() })
+    }
+
+    /// What the command received at `rel`, which is `name` in `dir`.
+    pub(super) fn state(&self, dir: &ComparedDir, rel: &Path, name: &OsStr) -> io::Result<ReceivedState> {
+        let location = dir.received.locate(name)?;
+        match &location {
+            NameLocation::Gone => return Ok(ReceivedState::Known(PathState::Absent)),
+            NameLocation::Layer(..) => {
+                return Ok(ReceivedState::Known(dir.received.node_at(&location, name)?));
+            }
+            NameLocation::Plain => {}
+        }
+        if let Some(before) = self.applied.get(&*join(self.root(), rel)) {
+            return Ok(ReceivedState::Known((*before).clone()));
+        }
+        // The time of a directory changes with what is in it, which has a state of its own.
+        let is_touched = |stat| !is_dir(&stat) && self.period.has_change_of(&stat);
+        if dir.received.stat(name)?.is_some_and(is_touched) {
+            return Ok(ReceivedState::Unknown);
+        }
+        Ok(match dir.now.locate(name)? {
+            NameLocation::Plain => ReceivedState::Unchanged,
+            _ => ReceivedState::Known(dir.received.node_at(&location, name)?),
+        })
+    }
+
+    /// The content of a file that was received at `rel` with this state, of at most `most` bytes.
+    pub(super) fn content(&self, rel: &Path, state: &PathState, most: u64) -> Option<Vec<u8>> {
+        let hash = state.hash().filter(|_| state.size() <= most)?;
+        let is_it = |bytes: &Vec<u8>| blake3::hash(bytes) == hash;
+        let copy = || {
+            let real = self.at_start().real(rel).ok()??;
+            regular_file::read(&real, state.size()).ok()
+        };
+        let plain = || sparse::read_small_at(&join(self.root(), rel)).ok();
+        let stored = || self.view.objects().get(hash).ok();
+        copy().filter(is_it).or_else(|| stored().filter(is_it)).or_else(|| plain().filter(is_it))
+    }
+}
