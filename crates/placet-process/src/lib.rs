@@ -46,7 +46,7 @@ pub use confine::{
 };
 #[cfg(target_os = "linux")]
 pub use descendants::parent_of;
-pub use descendants::programs_of;
+pub use descendants::{programs_of, roots_below};
 pub use foreground::ForegroundCommand;
 pub use listening::listening_ports;
 pub use output_log::{LOG, OutputLog};

@@ -5,7 +5,7 @@ use super::network_summary::NetworkSummary;
 use super::session_tmp;
 use crate::{StopStage, StopStageCell, ToolError};
 use placet_permission::WritePolicy;
-use placet_process::CommandExit;
+use placet_process::{ChildPid, CommandExit, roots_below};
 use placet_text::text::{count, human_size};
 use placet_workspace::{
     ApplyOutcome, CommandEffects, CommandView, EffectCounts, PendingReason, TransactionLabel, View,
@@ -149,6 +149,18 @@ impl SandboxedRun {
         match &mut self.command {
             Some(command) => self.view.move_to_background(command),
             None => Err(std::io::Error::other("the command has no copy-on-write view")),
+        }
+    }
+
+    /// From now on the command gets what changes in the view and is not hidden from it. `supervisor` is the process that it
+    /// runs below.
+    pub(super) fn get_updates(
+        &mut self,
+        supervisor: ChildPid,
+        is_hidden: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    ) {
+        if let Some(command) = &mut self.command {
+            self.view.update_job(command, move || roots_below(supervisor), is_hidden);
         }
     }
 

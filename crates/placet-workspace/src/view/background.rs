@@ -10,22 +10,43 @@
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
-use super::job::{JobMerge, MergeReport, ReceivedStates};
+use super::job::{JobMerge, JobUpdates, MergeReport, PassedStates, ReceivedStates};
 use super::layer::{self, Layer, open_dir};
 pub(super) use super::layer_snapshot::LayerSnapshot;
 use super::run_clock::RunStart;
 use super::{LayerKind, View};
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl View {
+    /// From now on, and until it is finished, the background command gets what changes in this view, except what `is_hidden`
+    /// says. `open_roots` opens the root directories of its processes.
+    pub fn update_job(
+        &self,
+        command: &mut CommandView,
+        open_roots: impl Fn() -> Vec<OwnedFd> + Send + Sync + 'static,
+        is_hidden: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    ) {
+        let mounts = command.own_mounts().to_vec();
+        let Some(frozen) = &mut command.frozen else { return };
+        let below = |layers: &Vec<Layer>| layers.iter().map(|l| Layer::at(l.dir().to_path_buf())).collect();
+        let layers = (&*mounts, frozen.roots.iter().map(below).collect());
+        let record = (frozen.staged.clone(), PassedStates::new(frozen.dir.path()));
+        let updates = JobUpdates::new(Box::new(open_roots), Box::new(is_hidden), layers, record);
+        let updates = Arc::new(updates);
+        self.add_updates(&updates);
+        frozen.updates = Some(updates);
+    }
+
     /// Copies the layers above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mut frozen = LayerSnapshot { dir, roots: Vec::new(), at };
+        let mut frozen = LayerSnapshot::new(dir, at);
         for index in 0..self.roots().len() {
             let mut layers = Vec::new();
             for (number, layer) in self.stack(index, depth).layers.into_iter().enumerate() {
@@ -75,7 +96,11 @@ impl View {
             return Ok(CommandEffects::default());
         }
         self.drop_scratch()?;
-        let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
+        let mut frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
+        frozen.end_updates();
+        // Whatever has this name: it is placet's own.
+        let is_staged = |path: &Path| !frozen.staged.is_empty() && path.file_name() == Some(&*frozen.staged);
+        let hidden = &|path: &Path| is_staged(path) || hidden(path);
         // Without the journal, placet does not know what others applied in the meantime.
         if let Some(damage) = self.journal().unlisted() {
             return Err(damage.into());
@@ -95,15 +120,18 @@ impl View {
                 copies: frozen.roots.get(index).map_or(&[], Vec::as_slice),
                 period: command.since.period(self.root(index)),
                 applied: &applied,
+                passed: &frozen.passed,
             };
             let mut merge = JobMerge::new(received, hidden);
             merge.compare(&layer::open_readable(&mount.upper)?)?;
-            report += merge.edit_layer(&Layer::at(mount.upper.clone()), suffix)?;
+            frozen.passed.forget(index, merge.dropped())?;
+            report += merge.edit(&Layer::at(mount.upper.clone()), suffix)?;
         }
         // What moved before this was met just now; only what moves while it is folded is still a race.
         command.since = RunStart::now(self.root(0));
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside, effects.kept) = (report.merged, report.beside, report.kept);
+        self.update_jobs(effects.paths.iter().map(|path| &**path));
         if !effects.is_empty() {
             self.0.asked.late.store(true, Ordering::Release);
         }

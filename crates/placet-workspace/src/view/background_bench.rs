@@ -163,6 +163,13 @@ impl JobFiles {
         self.below.contains(name) && !above.into_iter().any(hides)
     }
 
+    pub(super) fn has_dir(&self, name: &str) -> bool {
+        match fs::symlink_metadata(self.upper.join(name)) {
+            Ok(meta) => meta.is_dir(),
+            Err(_) => self.is_below(name),
+        }
+    }
+
     fn make_dir(&self, name: &Path) {
         let path = self.upper.join(name);
         let (Some(above), Some(last)) = (path.parent(), path.file_name()) else { return };

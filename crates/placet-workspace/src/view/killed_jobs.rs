@@ -7,10 +7,12 @@
 //! A command in the foreground that had ended has another record: a kill while its changes were collected leaves a part of
 //! them in the layer, and this part becomes pending as well. A command that was still running leaves nothing.
 
-use super::command_view::{CommandDir, CommandView};
+use super::command_view::{CommandDir, CommandView, OverlayMount};
+use super::job::PassedStates;
 use super::job_record::{CollectionRecord, JobRecord};
 use super::layer::Layer;
 use super::layer_snapshot::LayerSnapshot;
+use super::stack::LayerStack;
 use super::{LayerKind, View};
 use crate::changes::change_count::ChangeCount;
 use crate::history::origin::ChangeOrigin;
@@ -68,11 +70,25 @@ impl View {
         let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
         let roots = roots.collect::<io::Result<Vec<_>>>()?;
         let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
-        let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
+        let mut snapshot = LayerSnapshot::new(copies, record.at);
+        (snapshot.roots, snapshot.staged) = (roots, record.staged.clone().into());
+        snapshot.passed = self.passed_states(&snapshot, &mounts)?;
         let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
         command.frozen = Some(snapshot);
         let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
         Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
+    }
+}
+
+impl View {
+    /// What the command of these layers got later.
+    fn passed_states(&self, copies: &LayerSnapshot, mounts: &[OverlayMount]) -> io::Result<PassedStates> {
+        let uppers: Vec<Layer> = mounts.iter().map(|mount| Layer::at(mount.upper.clone())).collect();
+        PassedStates::read(copies.dir.path(), |root, path| {
+            let below = copies.roots.get(root).into_iter().flatten();
+            let layers = uppers.get(root).into_iter().chain(below).collect();
+            LayerStack { layers, root: self.root(root) }.node(path)
+        })
     }
 }
 

@@ -81,6 +81,11 @@ fn what_a_killed_job_wrote_is_merged_with_what_came_later() {
     fs::write(upper.join("a.txt"), "one\n2\n3\n4\nfive\n").unwrap();
     fs::write(upper.join("made.txt"), "made\n").unwrap();
     write(&view, "a.txt", "one\n2\nthree\n4\n5\n");
+    // It had got a later edit, and another was on its way.
+    write(&view, "late.txt", "late\n");
+    fs::write(upper.join("late.txt"), "late\n").unwrap();
+    let staged = command.frozen.as_ref().unwrap().staged.clone();
+    fs::write(upper.join(&staged), "half").unwrap();
     killed(command, &view);
     drop(view);
     let next = f.view();
@@ -88,6 +93,7 @@ fn what_a_killed_job_wrote_is_merged_with_what_came_later() {
     assert_eq!(count.total(), 2);
     assert_eq!(f.seen(&next, "a.txt").unwrap(), "one\n2\nthree\n4\nfive\n");
     assert_eq!(f.seen(&next, "made.txt").unwrap(), "made\n");
+    assert_eq!(f.seen(&next, staged.to_str().unwrap()), None);
     assert_eq!(fs::read_to_string(f.root.join("a.txt")).unwrap(), "1\n2\n3\n4\n5\n", "nothing was applied");
     assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0, "once");
 }

@@ -39,7 +39,7 @@ impl View {
         // Where the layers are: an exchange works only within one file system.
         let dir = CommandDir::make(self.dir())?;
         // What was applied since the command began is not what the command saw.
-        let mut taken = LayerSnapshot { dir, roots: Vec::new(), at: millis(command.since.own) };
+        let mut taken = LayerSnapshot::new(dir, millis(command.since.own));
         let mut pairs = Vec::new();
         for (index, mount) in command.own_mounts().iter().enumerate() {
             // The last one is the workspace.

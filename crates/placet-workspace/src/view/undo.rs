@@ -364,8 +364,9 @@ impl View {
             (label, plan.kind, self.log_marks()),
             (plan.steps, git),
             plan.renames,
-        );
-        done.map(Some)
+        )?;
+        self.update_jobs(done.changes.iter().map(|change| &*change.path));
+        Ok(Some(done))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::super::layer::{self, Layer, LayerDir, entry};
 use super::super::stack::join;
 use super::super::undo::merged_attrs;
-use super::merge::{JobMerge, MergeReport};
+use super::received::ReceivedStates;
 use crate::files::path_state::{FileAttrs, PathState, WritableDirGuard, open_anyway};
 use crate::files::sparse;
 use crate::files::stat_fields::mode_of;
@@ -16,7 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The largest file that is merged, in bytes.
 pub(super) const MERGEABLE: u64 = 16 << 20;
@@ -41,6 +41,10 @@ impl LayerEdit {
         matches!(self, LayerEdit::Delete)
     }
 
+    pub(super) fn is_drop(&self) -> bool {
+        matches!(self, LayerEdit::Drop)
+    }
+
     /// In which of three rounds it is made.
     fn round(&self) -> usize {
         match self {
@@ -51,41 +55,56 @@ impl LayerEdit {
     }
 }
 
-impl JobMerge<'_> {
-    /// Makes the edits. What is set aside gets `suffix`; without one it is dropped.
-    pub(in super::super) fn edit_layer(
-        mut self,
-        layer: &Layer,
-        suffix: Option<&str>,
-    ) -> io::Result<MergeReport> {
-        let edits = std::mem::take(&mut self.edits);
+/// What became of effects that met changes of others.
+#[derive(Debug, Default)]
+pub(in super::super) struct MergeReport {
+    pub(in super::super) merged: Vec<PathBuf>,
+    /// The names of the command's versions, next to those of the others.
+    pub(in super::super) beside: Vec<PathBuf>,
+    /// What the command deleted and others changed: it stays. The same for the mode of a directory.
+    pub(in super::super) kept: Vec<PathBuf>,
+}
+
+impl std::ops::AddAssign for MergeReport {
+    fn add_assign(&mut self, more: MergeReport) {
+        self.merged.extend(more.merged);
+        self.beside.extend(more.beside);
+        self.kept.extend(more.kept);
+    }
+}
+
+/// Edits one root of an ended command's layer.
+pub(super) struct LayerEditor<'a> {
+    pub(super) received: &'a ReceivedStates<'a>,
+    pub(super) layer: &'a Layer,
+    /// How the command's versions are named that are set aside. Without it they are dropped.
+    pub(super) suffix: Option<&'a str>,
+    pub(super) report: MergeReport,
+}
+
+impl LayerEditor<'_> {
+    pub(super) fn make(&mut self, edits: &[(PathBuf, LayerEdit)]) -> io::Result<()> {
         for round in 0..3 {
             for (rel, edit) in edits.iter().filter(|(_, edit)| edit.round() == round) {
-                self.make_edit(layer, rel, edit, suffix)?;
+                self.make_edit(rel, edit)?;
             }
         }
-        Ok(self.report)
+        Ok(())
     }
 
-    fn make_edit(
-        &mut self,
-        layer: &Layer,
-        rel: &Path,
-        edit: &LayerEdit,
-        suffix: Option<&str>,
-    ) -> io::Result<()> {
+    fn make_edit(&mut self, rel: &Path, edit: &LayerEdit) -> io::Result<()> {
         let (Some(above), Some(name)) = (rel.parent(), rel.file_name()) else { return Ok(()) };
         if let LayerEdit::Delete = edit {
             let like = |path: &Path| self.received.now().node(path).ok()?.attrs().cloned();
-            return Layer::whiteout(&layer.parent(rel, self.received.root(), &like)?, name);
+            return Layer::whiteout(&self.layer.parent(rel, self.received.root(), &like)?, name);
         }
         if let LayerEdit::Join(attrs) = edit {
-            let LayerDir::Open { dir, .. } = layer.open_dir(rel)? else { return Ok(()) };
+            let LayerDir::Open { dir, .. } = self.layer.open_dir(rel)? else { return Ok(()) };
             let _eased = WritableDirGuard::of(&dir);
             layer::clear_opaque(&dir)?;
             return Ok(attrs.as_ref().map_or(Ok(()), |attrs| attrs.apply_to_layer(&File::from(dir)))?);
         }
-        let LayerDir::Open { dir, .. } = layer.open_dir(above)? else { return Ok(()) };
+        let LayerDir::Open { dir, .. } = self.layer.open_dir(above)? else { return Ok(()) };
         if let LayerEdit::Merge { base, now, own } = edit
             && let Some(bytes) = self.merge(rel, (&dir, name), base)?
         {
@@ -93,7 +112,7 @@ impl JobMerge<'_> {
             self.report.merged.push(join(self.received.root(), rel));
             return Ok(());
         }
-        match (edit, suffix) {
+        match (edit, self.suffix) {
             (LayerEdit::Drop, _) | (_, None) => Layer::clear(&dir, name),
             (_, Some(suffix)) => self.set_aside(rel, (&dir, name), suffix),
         }

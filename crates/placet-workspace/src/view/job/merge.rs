@@ -4,9 +4,9 @@
 //! values, whatever its layer looks like: where they are the same, there is none. An effect is merged with the state that
 //! the path has now. The result is a list of edits, after which the layer has nothing but the effects that are carried.
 
-use super::super::layer::{self, entry, is_dir, is_opaque, is_whiteout, list};
+use super::super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 use super::super::stack::join;
-use super::layer_edit::{LayerEdit, MERGEABLE};
+use super::layer_edit::{LayerEdit, LayerEditor, MERGEABLE, MergeReport};
 use super::received::{ComparedDir, ReceivedState, ReceivedStates};
 use crate::files::path_state::{FileAttrs, PathState, open_anyway};
 use crate::files::stat_fields::permissions;
@@ -18,32 +18,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// What became of effects that met changes of others.
-#[derive(Debug, Default)]
-pub(in super::super) struct MergeReport {
-    pub(in super::super) merged: Vec<PathBuf>,
-    /// The names of the command's versions, next to those of the others.
-    pub(in super::super) beside: Vec<PathBuf>,
-    /// What the command deleted and others changed: it stays. The same for the mode of a directory.
-    pub(in super::super) kept: Vec<PathBuf>,
-}
-
-impl std::ops::AddAssign for MergeReport {
-    fn add_assign(&mut self, more: MergeReport) {
-        self.merged.extend(more.merged);
-        self.beside.extend(more.beside);
-        self.kept.extend(more.kept);
-    }
-}
-
 /// The merge of one root of a command's layer.
 pub(in super::super) struct JobMerge<'a> {
-    pub(super) received: ReceivedStates<'a>,
+    received: ReceivedStates<'a>,
     hidden: &'a dyn Fn(&Path) -> bool,
-    pub(super) edits: Vec<(PathBuf, LayerEdit)>,
+    edits: Vec<(PathBuf, LayerEdit)>,
     /// How many paths stay that the layer does not have: a directory that hides the layers below it would hide them.
     stays: usize,
-    pub(super) report: MergeReport,
+    report: MergeReport,
 }
 
 /// How a directory of the layer lies over the view.
@@ -80,6 +62,18 @@ impl<'a> JobMerge<'a> {
         self.directory(Path::new(""), upper, LayerCover::Joins).map(drop)
     }
 
+    /// The paths that the layer will forget: the command did nothing there.
+    pub(in super::super) fn dropped(&self) -> impl Iterator<Item = &PathBuf> {
+        self.edits.iter().filter(|(_, edit)| edit.is_drop()).map(|(rel, _)| rel)
+    }
+
+    /// Makes the edits in the layer. What is set aside gets `suffix`; without one it is dropped.
+    pub(in super::super) fn edit(self, layer: &Layer, suffix: Option<&str>) -> io::Result<MergeReport> {
+        let mut editor = LayerEditor { received: &self.received, layer, suffix, report: self.report };
+        editor.make(&self.edits)?;
+        Ok(editor.report)
+    }
+
     /// Whether the command has an effect at or below this directory.
     fn directory(&mut self, rel: &Path, upper: &OwnedFd, cover: LayerCover) -> io::Result<bool> {
         let at = match cover {
@@ -87,8 +81,10 @@ impl<'a> JobMerge<'a> {
             LayerCover::Joins | LayerCover::Hides => self.received.open(rel)?,
         };
         let mut names: BTreeSet<OsString> = list(upper)?.into_iter().collect();
-        if cover == LayerCover::Hides {
-            names.extend(self.received.now().children(rel)?);
+        match cover {
+            LayerCover::Hides => names.extend(self.received.now().children(rel)?),
+            LayerCover::Joins => names.extend(self.received.passed_alone(&at, rel)?),
+            LayerCover::Alone => {}
         }
         let (mut has_effect, mut dirs) = (false, Vec::new());
         for name in names {
@@ -119,14 +115,14 @@ impl<'a> JobMerge<'a> {
         (self.hidden)(&join(self.received.root(), rel))
     }
 
-    fn edit(&mut self, rel: &Path, edit: LayerEdit) {
+    fn add(&mut self, rel: &Path, edit: LayerEdit) {
         self.edits.push((rel.to_path_buf(), edit));
     }
 
     /// The present state stays.
     fn keep_present(&mut self, rel: &Path, edit: LayerEdit) {
         self.stays += 1;
-        self.edit(rel, edit);
+        self.add(rel, edit);
     }
 
     /// A path that the command does not have. `is_whiteout` says whether its layer has a mark for that.
@@ -139,7 +135,7 @@ impl<'a> JobMerge<'a> {
     ) -> io::Result<bool> {
         if cover == LayerCover::Alone {
             // Others have removed it as well.
-            self.edit(rel, LayerEdit::Drop);
+            self.add(rel, LayerEdit::Drop);
             return Ok(false);
         }
         let edits = self.edits.len();
@@ -152,7 +148,7 @@ impl<'a> JobMerge<'a> {
         let is_partly_deleted = self.edits.len() > edits;
         match (is_deleted, is_whiteout) {
             (true, true) => {}
-            (true, false) => self.edit(rel, LayerEdit::Delete),
+            (true, false) => self.add(rel, LayerEdit::Delete),
             (false, false) => self.stays += 1,
             (false, true) if is_partly_deleted => self.keep_present(rel, LayerEdit::Join(None)),
             (false, true) => self.keep_present(rel, LayerEdit::Drop),
@@ -165,8 +161,11 @@ impl<'a> JobMerge<'a> {
         let is_changed = match self.received.state(at, rel, name)? {
             ReceivedState::Unchanged => false,
             ReceivedState::Unknown => true,
-            // The command never had it.
-            ReceivedState::Known(PathState::Absent) => return Ok(RemovedEntry::Stays),
+            // The command never had it; or it made a directory, and got something in it.
+            ReceivedState::Known(PathState::Absent) => {
+                let looks_below = is_dir(&now) && self.received.has_passed_below(rel);
+                return Ok(if looks_below { RemovedEntry::Directory } else { RemovedEntry::Stays });
+            }
             ReceivedState::Known(PathState::Directory { .. }) if is_dir(&now) => false,
             ReceivedState::Known(received) => received != at.now.node(name)?,
         };
@@ -189,7 +188,7 @@ impl<'a> JobMerge<'a> {
             }
             match self.removed_entry(&rel, &at, &name)? {
                 RemovedEntry::Gone => {}
-                RemovedEntry::Deleted => self.edit(&rel, LayerEdit::Delete),
+                RemovedEntry::Deleted => self.add(&rel, LayerEdit::Delete),
                 RemovedEntry::Stays => is_whole = false,
                 RemovedEntry::Directory => dirs.push(rel),
             }
@@ -197,7 +196,7 @@ impl<'a> JobMerge<'a> {
         drop(at);
         for rel in dirs {
             match self.goes_whole(&rel)? {
-                true => self.edit(&rel, LayerEdit::Delete),
+                true => self.add(&rel, LayerEdit::Delete),
                 false => is_whole = false,
             }
         }
@@ -242,7 +241,7 @@ impl<'a> JobMerge<'a> {
                     && own.is_file()
                     && base.size().max(now.size()).max(own.size()) <= MERGEABLE =>
             {
-                self.edit(
+                self.add(
                     rel,
                     LayerEdit::Merge { base: Box::new(base), now: Box::new(now), own: Box::new(own) },
                 );
@@ -301,14 +300,14 @@ impl<'a> JobMerge<'a> {
                 return self.directory_of_both(rel, (file, mode), cover, received);
             }
             // A directory in place of nothing, or of a file that nobody else changed.
-            None if is_new && !is_alone => return Ok(true),
+            None if is_new && !is_alone && !self.received.has_passed_below(rel) => return Ok(true),
             Some(_) if !was_directory && !self.is_changed(rel, received)? => return Ok(true),
             _ => {}
         }
         let has_effect = self.directory(rel, &file.into(), LayerCover::Alone)? || !was_directory;
         match (has_effect, is_alone) {
-            (true, true) => {}
-            (true, false) => self.keep_present(rel, LayerEdit::SetAside),
+            (true, _) if is_alone || is_new => {}
+            (true, _) => self.keep_present(rel, LayerEdit::SetAside),
             (false, _) => self.keep_present(rel, LayerEdit::Drop),
         }
         Ok(has_effect)
@@ -341,10 +340,10 @@ impl<'a> JobMerge<'a> {
             // The mark says the same, and one mark is less than many.
             self.edits.truncate(edits);
         } else if is_opaque {
-            self.edit(rel, LayerEdit::Join(None));
+            self.add(rel, LayerEdit::Join(None));
         }
         if let Some(attrs) = attrs {
-            self.edit(rel, LayerEdit::Join(Some(Box::new(attrs))));
+            self.add(rel, LayerEdit::Join(Some(Box::new(attrs))));
         }
         Ok(has_effect)
     }

@@ -5,6 +5,7 @@ use crate::view::command_view::CommandView;
 use placet_text::text::sided_merge::merged;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 const NAMES: [&str; 4] = ["a", "d/x", "d/y", "d/s/z"];
 const TEXT: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -12,7 +13,7 @@ const TEXT: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 type Files = BTreeMap<String, String>;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum ModelStep {
     Edit(usize, usize),
     Remove(usize),
     Apply,
@@ -26,22 +27,23 @@ enum Step {
     JobEnds(usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+/// The steps; after those with `true`, the running commands get what they did.
+fn steps() -> impl Strategy<Value = Vec<(ModelStep, bool)>> {
     let (file, line, job) = (0..NAMES.len(), 0..9usize, 0..2usize);
     let again = proptest::array::uniform3(prop_oneof![Just(None), Just(Some(9)), (0..9usize).prop_map(Some)]);
     let step = prop_oneof![
-        4 => (file.clone(), line.clone()).prop_map(|(file, line)| Step::Edit(file, line)),
-        1 => file.clone().prop_map(Step::Remove),
-        1 => Just(Step::Apply),
-        1 => Just(Step::Undo),
-        1 => Just(Step::Discard),
-        4 => (job.clone(), file.clone(), line).prop_map(|(job, file, line)| Step::JobEdits(job, file, line)),
-        1 => (job.clone(), file).prop_map(|(job, file)| Step::JobRemoves(job, file)),
-        1 => job.clone().prop_map(Step::JobRemovesDirectory),
-        2 => (job.clone(), again).prop_map(|(job, again)| Step::JobMakesDirectoryAgain(job, again)),
-        1 => job.prop_map(Step::JobEnds),
+        4 => (file.clone(), line.clone()).prop_map(|(file, line)| ModelStep::Edit(file, line)),
+        1 => file.clone().prop_map(ModelStep::Remove),
+        1 => Just(ModelStep::Apply),
+        1 => Just(ModelStep::Undo),
+        1 => Just(ModelStep::Discard),
+        4 => (job.clone(), file.clone(), line).prop_map(|(job, file, line)| ModelStep::JobEdits(job, file, line)),
+        1 => (job.clone(), file).prop_map(|(job, file)| ModelStep::JobRemoves(job, file)),
+        1 => job.clone().prop_map(ModelStep::JobRemovesDirectory),
+        2 => (job.clone(), again).prop_map(|(job, again)| ModelStep::JobMakesDirectoryAgain(job, again)),
+        1 => job.prop_map(ModelStep::JobEnds),
     ];
-    proptest::collection::vec(step, 1..14)
+    proptest::collection::vec((step, any::<bool>()), 1..14)
 }
 
 /// A text with one line changed; line 9 is none.
@@ -82,6 +84,30 @@ impl JobModel {
     fn remove_directory(&mut self) {
         self.files.remove("d");
         self.has.retain(|name, _| !name.starts_with("d/"));
+    }
+
+    /// It gets what is there now, where it changed nothing itself.
+    fn update(&mut self, bench: &BackgroundFixture, now: &Files) {
+        let passed = &mut self.command.frozen.as_mut().unwrap().passed;
+        for name in NAMES {
+            let dir = Path::new(name).parent().unwrap().to_str().unwrap();
+            let is_own = self.has.get(name) != self.received.get(name);
+            if is_own || now.get(name) == self.received.get(name) || !self.files.has_dir(dir) {
+                continue;
+            }
+            match now.get(name) {
+                Some(text) => {
+                    self.files.write(name, text);
+                    passed.store(blake3::hash(text.as_bytes()), text.as_bytes()).unwrap();
+                }
+                None => self.files.remove(name),
+            }
+            for files in [&mut self.received, &mut self.has] {
+                files.remove(name);
+                files.extend(now.get(name).map(|text| (name.to_string(), text.clone())));
+            }
+            passed.set((0, name.into()), bench.view.stack(0, 1).node(Path::new(name)).unwrap());
+        }
     }
 
     /// The view, and what is reported as kept, after the command has ended over `now`.
@@ -132,31 +158,32 @@ proptest! {
             bench.hold("d/x", &TEXT.replace('5', "five"));
         }
         let mut jobs = [1, 2].map(|number| Some(JobModel::new(&bench, number)));
-        for (number, step) in steps.into_iter().chain([Step::JobEnds(0), Step::JobEnds(1)]).enumerate() {
+        let ends = [ModelStep::JobEnds(0), ModelStep::JobEnds(1)].map(|step| (step, true));
+        for (number, (step, is_passed)) in steps.into_iter().chain(ends).enumerate() {
             match step {
-                Step::Edit(file, line) => {
+                ModelStep::Edit(file, line) => {
                     let text = edited(bench.files().get(NAMES[file]), line, &format!("agent{number} "));
                     bench.hold(NAMES[file], &text);
                 }
-                Step::Remove(file) => bench.remove(NAMES[file]),
+                ModelStep::Remove(file) => bench.remove(NAMES[file]),
                 // What was undone below it is merged first.
-                Step::Apply => drop(bench.try_to_apply()),
-                Step::Undo => bench.undo(),
-                Step::Discard => bench.discard(),
-                Step::JobEdits(job, file, line) => {
+                ModelStep::Apply => drop(bench.try_to_apply()),
+                ModelStep::Undo => bench.undo(),
+                ModelStep::Discard => bench.discard(),
+                ModelStep::JobEdits(job, file, line) => {
                     let Some(job) = &mut jobs[job] else { continue };
                     let text = edited(job.has.get(NAMES[file]), line, &format!("job{number} "));
                     job.write(NAMES[file], text);
                 }
-                Step::JobRemoves(job, file) => {
+                ModelStep::JobRemoves(job, file) => {
                     let Some(job) = &mut jobs[job] else { continue };
                     job.remove(NAMES[file]);
                 }
-                Step::JobRemovesDirectory(job) => {
+                ModelStep::JobRemovesDirectory(job) => {
                     let Some(job) = &mut jobs[job] else { continue };
                     job.remove_directory();
                 }
-                Step::JobMakesDirectoryAgain(job, again) => {
+                ModelStep::JobMakesDirectoryAgain(job, again) => {
                     let Some(job) = &mut jobs[job] else { continue };
                     let had = job.has.clone();
                     job.remove_directory();
@@ -166,13 +193,17 @@ proptest! {
                         job.write(name, edited(Some(text), line, &format!("job{number} ")));
                     }
                 }
-                Step::JobEnds(job) => {
+                ModelStep::JobEnds(job) => {
                     let Some(job) = jobs[job].take() else { continue };
                     let (expected, kept) = job.expected(&bench.files(), &bench.entries());
                     let effects = bench.end_as(job.command, &job.suffix);
                     prop_assert_eq!(bench.files(), expected);
                     prop_assert_eq!(bench.names(&effects.kept), kept);
                 }
+            }
+            if is_passed {
+                let now = bench.files();
+                jobs.iter_mut().flatten().for_each(|job| job.update(&bench, &now));
             }
         }
     }

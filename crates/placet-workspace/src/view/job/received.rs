@@ -1,5 +1,5 @@
-//! What a background command received at each path: its state when the command began. It is the base of the merge when the
-//! command has ended.
+//! What a background command received at each path: its state when the command began, or a later state that was passed on
+//! to the command. It is the base of the merge when the command has ended.
 //!
 //! The layers that were pending are copied for the command. The workspace itself is not: its earlier state is known from the
 //! journal of what was applied, and a file that was not applied and whose time has not changed is as it was.
@@ -9,11 +9,12 @@ use super::super::layer::{Layer, is_dir};
 use super::super::open_stack::{NameLocation, OpenStackDir};
 use super::super::run_clock::RunPeriod;
 use super::super::stack::{LayerStack, join};
+use super::passed::PassedStates;
 use crate::files::path_state::PathState;
 use crate::files::sparse;
 use placet_text::text::regular_file;
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
@@ -36,6 +37,8 @@ pub(in super::super) struct ReceivedStates<'a> {
     pub(in super::super) copies: &'a [Layer],
     /// The time in which the command ran.
     pub(in super::super) period: RunPeriod,
+    /// The later states that it got.
+    pub(in super::super) passed: &'a PassedStates,
     /// The states before what was applied in that time.
     pub(in super::super) applied: &'a HashMap<&'a Path, &'a PathState>,
 }
@@ -70,6 +73,14 @@ impl ReceivedStates<'_> {
 
     /// What the command received at `rel`, which is `name` in `dir`.
     pub(super) fn state(&self, dir: &ComparedDir, rel: &Path, name: &OsStr) -> io::Result<ReceivedState> {
+        match self.passed.get(self.index, rel) {
+            Some(passed) => Ok(ReceivedState::Known(passed.clone())),
+            None => self.state_at_start(dir, rel, name),
+        }
+    }
+
+    /// What was there when the command began.
+    fn state_at_start(&self, dir: &ComparedDir, rel: &Path, name: &OsStr) -> io::Result<ReceivedState> {
         let location = dir.received.locate(name)?;
         match &location {
             NameLocation::Gone => return Ok(ReceivedState::Known(PathState::Absent)),
@@ -92,6 +103,28 @@ impl ReceivedStates<'_> {
         })
     }
 
+    /// The names in a directory at or below which the command got something later, where nothing but that can be missing: when
+    /// it is removed, the layer gets no mark.
+    pub(super) fn passed_alone(&self, dir: &ComparedDir, rel: &Path) -> io::Result<Vec<OsString>> {
+        let mut found = Vec::new();
+        for name in self.passed.names_in(self.index, rel) {
+            let at_start = self.state_at_start(dir, &rel.join(&name), &name)?;
+            let is_missing = match at_start {
+                ReceivedState::Known(state) => state.is_absent(),
+                ReceivedState::Unchanged => dir.now.stat(&name)?.is_none(),
+                ReceivedState::Unknown => false,
+            };
+            if is_missing {
+                found.push(name);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn has_passed_below(&self, rel: &Path) -> bool {
+        self.passed.has_below(self.index, rel)
+    }
+
     /// The content of a file that was received at `rel` with this state, of at most `most` bytes.
     pub(super) fn content(&self, rel: &Path, state: &PathState, most: u64) -> Option<Vec<u8>> {
         let hash = state.hash().filter(|_| state.size() <= most)?;
@@ -102,6 +135,8 @@ impl ReceivedStates<'_> {
         };
         let plain = || sparse::read_small_at(&join(self.root(), rel)).ok();
         let stored = || self.view.objects().get(hash).ok();
-        copy().filter(is_it).or_else(|| stored().filter(is_it)).or_else(|| plain().filter(is_it))
+        let passed = || self.passed.content(hash, state.size());
+        let found = copy().filter(is_it).or_else(|| passed().filter(is_it));
+        found.or_else(|| stored().filter(is_it)).or_else(|| plain().filter(is_it))
     }
 }
