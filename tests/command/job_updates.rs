@@ -367,8 +367,9 @@ fn after_a_kill_what_it_got_is_known() {
         return;
     }
     let (place, server) = begun();
+    place.write("old.txt", "1\n");
     // What it has open, and what it changed, is left as it is.
-    let line = "echo own > own; until grep -q one a.txt && [ -e new ]; do sleep 0.02; done; exec 3>>new; \
+    let line = "rm old.txt; echo own > own; until grep -q one a.txt && [ -e new ]; do sleep 0.02; done; exec 3>>new; \
                 sed -i s/9/nine/ a.txt; echo got; exec sleep 1000";
     let calls = [
         ("run_command", background(line)),
@@ -378,6 +379,7 @@ fn after_a_kill_what_it_got_is_known() {
         ("job", wait_for("got")),
         edit("one", "1"),
         command("rm new"),
+        command("echo 2 > old.txt"),
         command("sleep 1000"),
     ];
     for (tool, input) in &calls {
@@ -387,7 +389,10 @@ fn after_a_kill_what_it_got_is_known() {
     until("all but the last has ended", || server.requests().len() == calls.len());
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, 137);
-    assert_eq!(pending(&place), ["modified a.txt", "created own"]);
+    let kept =
+        format!("others changed what it deleted, which is kept: {}", place.tree.join("old.txt").display());
+    place.run(["changes"]).warns(&kept);
+    assert_eq!(pending(&place), ["modified a.txt", "modified old.txt", "created own"]);
     let patch = place.run(["changes", "--patch"]).stdout;
     assert!(patch.contains("+nine") && !patch.contains("one"), "{patch}");
 }

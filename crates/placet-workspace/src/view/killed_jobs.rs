@@ -7,6 +7,7 @@
 //! A command in the foreground that had ended has another record: a kill while its changes were collected leaves a part of
 //! them in the layer, and this part becomes pending as well. A command that was still running leaves nothing.
 
+use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView, OverlayMount};
 use super::job::PassedStates;
 use super::job_record::{CollectionRecord, JobRecord};
@@ -24,12 +25,27 @@ use std::sync::Arc;
 /// How the versions of what cannot be merged are named.
 const SUFFIX: &str = "interrupted-job";
 
+/// What became of what killed commands had changed.
+#[derive(Clone, Debug, Default)]
+pub struct TakenOverChanges {
+    /// What is pending now.
+    pub count: ChangeCount,
+    /// What a background command had deleted and others changed: it stays.
+    pub kept: Vec<PathBuf>,
+}
+
+impl TakenOverChanges {
+    pub fn is_empty(&self) -> bool {
+        self.count.total() == 0 && self.kept.is_empty()
+    }
+}
+
 impl View {
     /// Makes pending what killed background commands wrote, and the rest of what a command had changed that had ended when
     /// placet was killed. Nobody else may use the view; call it before another command begins, which removes these layers.
-    /// Returns how many changes there are.
-    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
+    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<TakenOverChanges> {
         let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
+        let mut taken = TakenOverChanges::default();
         let places =
             std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten().map(|entry| entry.path());
         let recorded = places.map(|place| (JobRecord::read(&place), CollectionRecord::read(&place), place));
@@ -42,7 +58,11 @@ impl View {
             let Some(dir) = CommandDir::take_over(place) else { continue };
             self.claim()?;
             paths.extend(match (job, collection) {
-                (Some(record), _) => self.take_over_job(dir, &record, hidden)?,
+                (Some(record), _) => {
+                    let effects = self.take_over_job(dir, &record, hidden)?;
+                    taken.kept.extend(effects.kept);
+                    effects.paths
+                }
                 (None, Some(CollectionRecord { since })) => {
                     let origin =
                         ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted command");
@@ -51,11 +71,11 @@ impl View {
                 (None, None) => BTreeSet::new(),
             });
         }
-        if paths.is_empty() {
-            return Ok(ChangeCount::default());
+        if !paths.is_empty() {
+            let set = self.changes(LayerKind::Pending)?;
+            taken.count = set.count_of(&self.renamed(&set), |change| paths.contains(&change.path));
         }
-        let set = self.changes(LayerKind::Pending)?;
-        Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
+        Ok(taken)
     }
 
     fn take_over_job(
@@ -63,10 +83,10 @@ impl View {
         dir: CommandDir,
         record: &JobRecord,
         hidden: &dyn Fn(&Path) -> bool,
-    ) -> io::Result<BTreeSet<Arc<Path>>> {
+    ) -> io::Result<CommandEffects> {
         let copies = CommandDir::take_over(self.dir().join(&record.copies))
             .ok_or_else(|| io::Error::other("the copies of the layers below it are missing"))?;
-        let Some(mounts) = self.left_mounts(&dir) else { return Ok(BTreeSet::new()) };
+        let Some(mounts) = self.left_mounts(&dir) else { return Ok(CommandEffects::default()) };
         let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
         let roots = roots.collect::<io::Result<Vec<_>>>()?;
         let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
@@ -76,7 +96,7 @@ impl View {
         let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
         command.frozen = Some(snapshot);
         let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
-        Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
+        merged.map_err(|e| self.collect_failed(&mut command, e))
     }
 }
 

@@ -77,6 +77,7 @@ pub use directory_identity::DirectoryIdentity;
 pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
 pub use effect_counts::EffectCounts;
 pub use git::{GitNotConfined, GitRunnerStart};
+pub use killed_jobs::TakenOverChanges;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use loss_limit::{LossLimit, PendingReason};
