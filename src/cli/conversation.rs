@@ -284,10 +284,9 @@ fn headless_agent(
     let loaded = if resumed { Some(store.load_for_resume(session.id())?) } else { None };
     if resumed {
         match app.take_over_jobs_of(session.id().as_str()) {
-            Ok(count) if count.total() == 0 => {}
-            Ok(count) => {
-                pending::warn_of_killed("a command of this conversation", count);
-                if options.changes.apply {
+            Ok(taken) => {
+                pending::warn_of_killed_jobs("a command of this conversation", &taken);
+                if options.changes.apply && taken.count.total() > 0 {
                     // Nobody has seen it, and nothing would list it before it is applied.
                     let why = "`--apply` would apply what was interrupted, and nobody has seen it";
                     let hint = "`placet changes` lists it; then `placet apply` or `placet discard`";

@@ -27,7 +27,8 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
         return;
     }
     let (place, server) = begun();
-    let line = "echo first; sleep 4; sed -i s/9/nine/ a.txt; echo new > b.txt; echo last";
+    // The first change makes the file its own: the edit reaches it at its end.
+    let line = "echo first; sed -i s/9/nine/ a.txt; until [ -e go ]; do sleep 0.02; done; echo new > b.txt; echo last";
     let edit = json!({"path": "a.txt", "old_string": "1", "new_string": "one"}).to_string();
     let (told, stderr) = results(
         &place,
@@ -38,17 +39,18 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
             ("read_file", json!({"path": "a.txt"}).to_string()),
             ("edit_file", edit),
             ("job", json!({"action": "list"}).to_string()),
+            ("write_file", json!({"path": "go", "content": ""}).to_string()),
             ("job", json!({"action": "wait", "timeout_ms": 20000}).to_string()),
             ("run_command", json!({"command": "cat a.txt b.txt"}).to_string()),
         ],
     );
     assert!(told[0].starts_with("first\n[job 1 runs in the background, in "), "{told:?}");
-    assert!(told[0].contains("it sees the changes that are pending now, not later edits"), "{told:?}");
+    assert!(told[0].contains("it sees later edits too"), "{told:?}");
     assert!(told[3].starts_with("1 · running for "), "{told:?}");
-    assert!(told[4].starts_with("last\n[job 1: exit code 0 after "), "{told:?}");
-    assert!(told[4].contains("[effects: 1 created, 1 modified: a.txt, b.txt; pending"), "{told:?}");
-    assert!(told[4].contains("[changed by others as well, and merged: a.txt]"), "{told:?}");
-    assert!(told[5].starts_with("one\n2\n3\n4\n5\n6\n7\n8\nnine\nnew\n"), "{told:?}");
+    assert!(told[5].starts_with("last\n[job 1: exit code 0 after "), "{told:?}");
+    assert!(told[5].contains("[effects: 1 created, 1 modified: a.txt, b.txt; pending"), "{told:?}");
+    assert!(told[5].contains("[changed by others as well, and merged: a.txt]"), "{told:?}");
+    assert!(told[6].starts_with("one\n2\n3\n4\n5\n6\n7\n8\nnine\nnew\n"), "{told:?}");
     assert!(stderr.contains("M a.txt") && stderr.contains("A b.txt"), "{stderr}");
     assert!(!place.tree.join("b.txt").exists(), "nothing landed");
 }
@@ -65,9 +67,10 @@ fn a_conflict_leaves_both_versions_and_says_where() {
         &server,
         "ask",
         &[
-            ("run_command", background("sleep 4; sed -i s/5/fünf/ a.txt")),
+            ("run_command", background("sed -i s/5/fünf/ a.txt; until [ -e go ]; do sleep 0.02; done")),
             ("read_file", json!({"path": "a.txt"}).to_string()),
             ("edit_file", edit),
+            ("write_file", json!({"path": "go", "content": ""}).to_string()),
             ("job", json!({"action": "wait"}).to_string()),
             (
                 "run_command",
@@ -75,9 +78,9 @@ fn a_conflict_leaves_both_versions_and_says_where() {
             ),
         ],
     );
-    assert!(told[3].contains("[effects: 1 created: a.txt.job-1; pending"), "{told:?}");
-    assert!(told[3].contains("this command's version is next to it: a.txt.job-1]"), "{told:?}");
-    assert!(told[4].starts_with("five\nfünf\n"), "{told:?}");
+    assert!(told[4].contains("[effects: 1 created: a.txt.job-1; pending"), "{told:?}");
+    assert!(told[4].contains("this command's version is next to it: a.txt.job-1]"), "{told:?}");
+    assert!(told[5].starts_with("five\nfünf\n"), "{told:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Jobs, and programs of `placet run`.
 
+mod job_merge;
+mod job_updates;
 mod jobs;
 mod live_changes;
 mod published_ports;

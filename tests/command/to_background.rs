@@ -114,7 +114,7 @@ fn the_turn_goes_on_and_every_write_before_and_after_arrives_once() {
     press(&mut pty, "a");
     pty.until_prompt("");
     assert_eq!(pty.read("held.txt"), "p\none\ntwo\n");
-    assert_eq!(pty.read("log.txt"), "before\nafter\nold\n", "the job sees no later edit");
+    assert_eq!(pty.read("log.txt"), "before\nafter\nof the turn\n", "the job sees later edits");
     assert_eq!(pty.read("seen.txt"), "of the turn\n");
     assert_eq!(pty.read("turn.txt"), "turn\n");
     assert!(!pty.exists("gone.txt"));

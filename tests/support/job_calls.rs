@@ -34,6 +34,18 @@ pub fn results(
     (told.collect(), out.stderr)
 }
 
+/// What is pending, as `placet changes --json` names it: a word and a path each.
+pub fn pending(place: &Place) -> Vec<String> {
+    let found = place.run(["changes", "--json"]).json();
+    let text = |change: &Value, key: &str| change[key].as_str().unwrap().to_owned();
+    let row = |change: &Value| {
+        let path = text(change, "path");
+        let path = std::path::Path::new(&path).strip_prefix(&place.tree).unwrap();
+        format!("{} {}", text(change, "change"), path.display())
+    };
+    found.as_array().unwrap().iter().map(row).collect()
+}
+
 pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -99,6 +99,21 @@ pub(super) fn programs_below(_: ChildPid) -> Vec<String> {
     Vec::new()
 }
 
+/// Opens the root directories of processes of the sandbox below `supervisor`, at most eight of them. One may be that of
+/// the machine: the process may still be starting. Process 1 of a sandbox can be looked at by root alone.
+#[cfg(target_os = "linux")]
+pub fn roots_below(supervisor: ChildPid) -> Vec<std::os::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = |pid: ChildPid| rustix::fs::open(pid.proc_dir().join("root"), flags, Mode::empty()).ok();
+    processes_below(supervisor).into_iter().filter_map(open).take(8).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn roots_below(_: ChildPid) -> Vec<std::os::fd::OwnedFd> {
+    Vec::new()
+}
+
 /// The names of the processes of all commands that the placet with this number runs, as the system shows them.
 #[cfg(target_os = "linux")]
 pub fn programs_of(placet: ChildPid) -> Vec<String> {

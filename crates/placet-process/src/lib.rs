@@ -31,7 +31,7 @@ pub use commands::piped::PipedCommand;
 pub use commands::terminal_command::{TerminalErrors, TerminalEvent, TerminalSupervisor};
 #[cfg(target_os = "linux")]
 pub use descendants::parent_of;
-pub use descendants::programs_of;
+pub use descendants::{programs_of, roots_below};
 pub use listening::listening_ports;
 pub use panic_info::{is_of_the_runtime, panic_reason};
 pub use resource_check::{ResourceError, check_room};

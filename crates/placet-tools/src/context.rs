@@ -15,7 +15,7 @@ use placet_text::text::regular_file;
 use placet_text::text::secret::without_secrets;
 use placet_workspace::{ReadLedger, WalkBudget, Workspace};
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -216,6 +216,12 @@ impl CommandSandbox {
     /// The files that are hidden where no copy can be shown.
     pub(super) fn mixed_paths(&self) -> Vec<PathBuf> {
         self.mixed.iter().filter(|file| file.is_credential_file).map(|file| file.path.clone()).collect()
+    }
+
+    /// Whether commands do not see this path as it is, whatever the rules of the workspace say.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        let mut covered = self.masked.iter().chain(self.mixed.iter().map(|file| &file.path));
+        covered.any(|covered| path.starts_with(covered))
     }
 
     /// The files that commands see without their secrets, and those that stay hidden because they cannot be read with

@@ -9,7 +9,7 @@ use crate::app::views::is_locked;
 use crate::permission::{PathPatternError, ProtectedPaths};
 use crate::session::Scratchpads;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext};
-use crate::workspace::{ChangeCount, View, ViewPaths, keeps_pending, roots_of, views_in};
+use crate::workspace::{ChangeCount, TakenOverChanges, View, ViewPaths, keeps_pending, roots_of, views_in};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -125,20 +125,20 @@ impl App {
     }
 
     /// The same for the background commands of one conversation that resumes: its first command would remove what they left.
-    /// Returns how many changes there are. A view that another placet uses is left alone.
-    pub fn take_over_jobs_of(&self, session: &str) -> io::Result<ChangeCount> {
+    /// A view that another placet uses is left alone.
+    pub fn take_over_jobs_of(&self, session: &str) -> io::Result<TakenOverChanges> {
         let places = self.places(session);
-        let Ok(roots) = roots_of(&places.view) else { return Ok(ChangeCount::default()) };
+        let Ok(roots) = roots_of(&places.view) else { return Ok(TakenOverChanges::default()) };
         if is_locked(&places.view.join("lock")) {
-            return Ok(ChangeCount::default());
+            return Ok(TakenOverChanges::default());
         }
         let view = self.guarded(View::at(places, &roots));
         view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path))
     }
 
     /// What background commands of sessions of this directory wrote whose placet was killed becomes pending: for each
-    /// session how many changes there are, or why they cannot be read.
-    pub fn take_over_killed_jobs(&self) -> Vec<(String, io::Result<ChangeCount>)> {
+    /// session what became of that, or why it cannot be read.
+    pub fn take_over_killed_jobs(&self) -> Vec<(String, io::Result<TakenOverChanges>)> {
         let mut found = Vec::new();
         for place in views_in(&self.views_places()).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -150,7 +150,7 @@ impl App {
             let Ok(roots) = roots_of(&place) else { continue };
             let view = self.guarded(View::at(self.places(&name), &roots));
             match view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path)) {
-                Ok(count) if count.total() == 0 => {}
+                Ok(taken) if taken.is_empty() => {}
                 taken => found.push((name, taken)),
             }
         }

@@ -15,7 +15,7 @@ use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, ListedChange,
-    RepositoryEvents, ShownChanges, TransactionLabel, View, Workspace, care_first, patch,
+    RepositoryEvents, ShownChanges, TakenOverChanges, TransactionLabel, View, Workspace, care_first, patch,
     without_repositories,
 };
 use serde_json::json;
@@ -37,9 +37,9 @@ pub(in crate::cli) struct SelectedView {
 pub(in crate::cli) fn take_over_killed(app: &App) {
     for (name, found) in app.take_over_killed_jobs() {
         match found {
-            Ok(count) => {
+            Ok(taken) => {
                 let session = visible::name(name.get(..8).unwrap_or(&name)).into_owned();
-                warn_of_killed(&format!("a command of session {session}"), count);
+                warn_of_killed_jobs(&format!("a command of session {session}"), &taken);
             }
             Err(e) => {
                 let line = format!("what an interrupted job ({name}) wrote cannot be read: {e}");
@@ -60,6 +60,17 @@ pub(in crate::cli) fn take_over_killed(app: &App) {
 
 pub(in crate::cli) fn warn_of_killed(run: &str, count: ChangeCount) {
     warn(&format!("note: {run} was interrupted; what it changed is pending ({count})"));
+}
+
+pub(in crate::cli) fn warn_of_killed_jobs(run: &str, taken: &TakenOverChanges) {
+    if taken.count.total() > 0 {
+        warn_of_killed(run, taken.count);
+    }
+    if !taken.kept.is_empty() {
+        let names: Vec<_> = taken.kept.iter().map(|path| visible::path(path)).collect();
+        let names = names.join(", ");
+        warn(&format!("note: {run} was interrupted; others changed what it deleted, which is kept: {names}"));
+    }
 }
 
 pub(in crate::cli) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<SelectedView>, CliError> {

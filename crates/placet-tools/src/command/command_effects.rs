@@ -5,13 +5,13 @@ use super::network_summary::NetworkSummary;
 use super::session_tmp;
 use crate::{StopStage, StopStageCell, ToolError};
 use placet_permission::WritePolicy;
-use placet_process::CommandExit;
+use placet_process::{ChildPid, CommandExit, roots_below};
 use placet_text::text::{count, human_size};
 use placet_workspace::{
     ApplyOutcome, CommandEffects, CommandView, EffectCounts, PendingReason, TransactionLabel, View,
     Workspace, WorkspaceSnapshot, WriteContext, hold_point,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// A command that is about to run in the view.
@@ -149,6 +149,18 @@ impl SandboxedRun {
         match &mut self.command {
             Some(command) => self.view.move_to_background(command),
             None => Err(std::io::Error::other("the command has no copy-on-write view")),
+        }
+    }
+
+    /// From now on the command gets what changes in the view and is not hidden from it. `supervisor` is the process that it
+    /// runs below.
+    pub(super) fn get_updates(
+        &mut self,
+        supervisor: ChildPid,
+        is_hidden: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    ) {
+        if let Some(command) = &mut self.command {
+            self.view.update_job(command, move || roots_below(supervisor), is_hidden);
         }
     }
 
@@ -336,6 +348,9 @@ enum EffectsOutcome {
     Braked(PendingReason),
 }
 
+/// How many paths a sentence names.
+const MOST_NAMES: usize = 20;
+
 fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) -> EffectsSummary {
     let home = match effects.home {
         0 => String::new(),
@@ -344,15 +359,32 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
             count::of(paths, "path")
         ),
     };
+    let name = |path: &Path| placet_text::text::visible::path(&workspace.shortened(path));
+    let listed = |paths: &[PathBuf]| {
+        let mut names: Vec<String> = paths.iter().take(MOST_NAMES).map(|path| name(path)).collect();
+        if paths.len() > names.len() {
+            names.push(format!("and {} more", paths.len() - names.len()));
+        }
+        names.join(", ")
+    };
+    let (kept, kept_short) = match effects.kept.as_slice() {
+        [] => Default::default(),
+        kept => (
+            format!(
+                "\n[kept as others left them in the meantime, although this command deleted or changed them: {}]",
+                listed(kept)
+            ),
+            format!(" · kept, because others changed them too: {}", listed(kept)),
+        ),
+    };
     if effects.is_empty() {
-        return EffectsSummary { for_model: home, for_person: String::new() };
+        return EffectsSummary { for_model: kept + &home, for_person: kept_short };
     }
     let counted = EffectCounts::of(effects);
     let counts = counted.to_string();
-    let name = |path: &Path| placet_text::text::visible::path(&workspace.shortened(path));
     let tops = counted.names(effects);
     let mut names: Vec<String> = Vec::new();
-    for (path, below) in tops.iter().take(20) {
+    for (path, below) in tops.iter().take(MOST_NAMES) {
         let below =
             if *below > 0 { format!(" ({} in it)", count::of(*below, "path")) } else { String::new() };
         names.push(format!("{}{below}", name(path)));
@@ -388,25 +420,22 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     if !effects.special.is_empty() {
         for_model.push_str("\n[pipes, sockets and devices are never applied]");
     }
-    if !effects.raced.is_empty() {
-        let raced: Vec<String> = effects.raced.iter().map(|path| name(path)).collect();
-        for_model.push_str(&format!("\n[changed by others at the same time: {}]", raced.join(", ")));
+    let of_others = [
+        ("changed by others at the same time", &effects.raced),
+        ("changed by others as well, and merged", &effects.merged),
+        (
+            "changed by others in the same place: their version stays, and this command's version is next to it",
+            &effects.beside,
+        ),
+    ];
+    for (words, paths) in of_others.into_iter().filter(|(_, paths)| !paths.is_empty()) {
+        for_model.push_str(&format!("\n[{words}: {}]", listed(paths)));
     }
-    if !effects.merged.is_empty() {
-        let merged: Vec<String> = effects.merged.iter().map(|path| name(path)).collect();
-        for_model.push_str(&format!("\n[changed by others as well, and merged: {}]", merged.join(", ")));
-    }
-    if !effects.beside.is_empty() {
-        let beside: Vec<String> = effects.beside.iter().map(|path| name(path)).collect();
-        for_model.push_str(&format!(
-            "\n[changed by others in the same place: their version stays, and this command's version is next to it: {}]",
-            beside.join(", ")
-        ));
-    }
+    for_model.push_str(&kept);
     for_model.push_str(&home);
     let counts = match effects.beside.len() {
         0 => counts,
         beside => format!("{counts}, {beside} in conflict"),
     };
-    EffectsSummary { for_model, for_person: format!(" · {counts}, {short}") }
+    EffectsSummary { for_model, for_person: format!(" · {counts}, {short}{kept_short}") }
 }

@@ -395,12 +395,17 @@ impl RunPlan {
         // The usual limit of the foreground is not for jobs; a limit that the model chose is.
         let usual = self.pace == RunMode::Foreground && self.timeout == ctx.env.commands.timeout;
         let timeout = if usual { Duration::MAX } else { self.timeout.saturating_sub(started.elapsed()) };
+        let (workspace, sandbox) = (ctx.env.workspace.clone(), ctx.env.commands.confining.clone());
+        let is_hidden = move |path: &std::path::Path| {
+            workspace.is_hidden(path) || sandbox.as_ref().is_some_and(|sandbox| sandbox.covers(path))
+        };
         DetachedCommand {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),
             background,
             entered,
             workspace: ctx.env.workspace.clone(),
+            is_hidden: Box::new(is_hidden),
             placet: ctx.env.commands.supervisor.clone(),
             started,
             timeout,
@@ -458,11 +463,9 @@ impl RunPlan {
             text.push_str(&format!("; the person reaches its port {port} at {url} until it ends"));
         }
         text.push_str(match (self.walls, start) {
-            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => {
-                "; it sees the changes that are pending now, not later edits]"
-            }
+            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => "; it sees later edits too]",
             (CommandIsolation::View, JobStart::Moved) if job.is_walled() => {
-                "; it does not see later edits, and its own changes are pending when it has ended]"
+                "; it sees later edits too, and its own changes are pending when it has ended]"
             }
             _ => "]",
         });

@@ -77,6 +77,7 @@ impl View {
         for one in holding {
             self.place_held(one, writer.origin.as_ref()).map_err(fail)?;
         }
+        self.update_jobs(batch.iter().map(|one| one.at.path.as_path()));
         let written = batch.iter().zip(held).map(|(one, held)| WriteOutcome {
             hash: match &one.after {
                 RewriteAction::Content { bytes, .. } => blake3::hash(bytes),

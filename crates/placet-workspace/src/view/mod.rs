@@ -29,6 +29,7 @@ pub use decision::outdated::OutdatedChanges;
 pub use decision::selection::ResolvedPart;
 pub use decision::shown::ShownChanges;
 pub use git::{GitNotConfined, GitRunnerStart};
+pub use jobs::killed_jobs::TakenOverChanges;
 pub use layers::directory_identity::DirectoryIdentity;
 pub(super) use layers::layer::is_opaque;
 pub use layers::layer::remove_dir_all;

@@ -12,6 +12,7 @@ use crate::view::layers::base::{BaseIndex, BaseRecord};
 use crate::view::layers::layer::{Layer, LayerLookup, remove_dir_all};
 use crate::view::layers::stack::{join, node_at};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -46,9 +47,12 @@ impl View {
         self.drop_scratch().map_err(fail)?;
         if self.must_stay_pending(path, writer.landing)? || self.changes_other_names(path, writer.landing) {
             let hash = self.stage_write(path, &bytes, before, writer.origin.as_ref())?;
+            self.update_jobs([path]);
             return Ok(WriteOutcome { hash, in_place: false, held: true });
         }
-        self.apply_file(path, bytes.shared(), before, &writer)
+        let applied = self.apply_file(path, bytes.shared(), before, &writer)?;
+        self.update_jobs([path]);
+        Ok(applied)
     }
 
     /// One file into the workspace, journaled.
@@ -276,6 +280,7 @@ impl View {
     /// come first.
     pub(super) fn replace_pending(&self, all: Vec<(&LayerSet, BaseRecord, StagedEntry)>) -> io::Result<()> {
         let held = self.layer_set(LayerKind::Pending);
+        let changed = if self.updates_jobs() { changed_paths(held, &all) } else { BTreeSet::new() };
         let dir = self.dir().join("pending");
         let (fresh_dir, old_dir) = (self.dir().join("pending.new"), self.dir().join("pending.old"));
         for leftover in [&fresh_dir, &old_dir] {
@@ -305,6 +310,7 @@ impl View {
         if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
             tracing::warn!("the earlier pending changes are still in `{}`: {e}", old_dir.display());
         }
+        self.update_jobs(changed.iter().map(|path| &**path));
         Ok(())
     }
 
@@ -368,7 +374,7 @@ impl View {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
                 let parent = from.parent().ok_or(io::ErrorKind::InvalidInput)?;
                 crate::view::layers::layer::copy_one(
-                    &crate::view::jobs::background::open_dir(parent)?,
+                    &crate::view::layers::layer::open_dir(parent)?,
                     name,
                     &dir,
                     name,
@@ -404,6 +410,18 @@ pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> R
         (ExpectedContent::Content(_), PathState::Directory { .. }) => Err(WorkspaceError::Directory(path())),
         (ExpectedContent::Content(_), _) => Err(WorkspaceError::Raced(path())),
     }
+}
+
+/// The paths that look different when `held` has been replaced by `all`.
+fn changed_paths(held: &LayerSet, all: &[(&LayerSet, BaseRecord, StagedEntry)]) -> BTreeSet<Arc<Path>> {
+    let mut changed: BTreeSet<Arc<Path>> = held.bases().paths().cloned().collect();
+    for (from, base, put) in all {
+        match std::ptr::eq(*from, held) && matches!(put, StagedEntry::Keep | StagedEntry::Copy) {
+            true => drop(changed.remove(&base.path)),
+            false => drop(changed.insert(Arc::clone(&base.path))),
+        }
+    }
+    changed
 }
 
 /// Content next to its place in the layer; dropping it before it is placed removes it.

@@ -22,6 +22,8 @@ pub(super) struct ViewCommands {
     pub(super) is_for_one: AtomicBool,
     /// The directory of [`ViewPaths::layers`](super::ViewPaths) that was found to work.
     pub(super) layers: OnceLock<PathBuf>,
+    /// The background commands that get what changes.
+    pub(super) updates: Mutex<Vec<std::sync::Weak<crate::view::jobs::values::JobUpdates>>>,
 }
 
 /// The apply of a view, if one runs.

@@ -98,7 +98,7 @@ pub(super) fn label(turn: &str) -> TransactionLabel {
 }
 
 pub(super) fn whiteout(path: &Path) {
-    let dir = crate::view::jobs::background::open_dir(path.parent().unwrap()).unwrap();
+    let dir = crate::view::layers::layer::open_dir(path.parent().unwrap()).unwrap();
     crate::view::layers::layer::Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
 }
 

@@ -105,6 +105,8 @@ pub(crate) struct DetachedCommand {
     pub(crate) background: BackgroundSupervisor,
     pub(crate) entered: Option<SandboxedRun>,
     pub(crate) workspace: Workspace,
+    /// Says of a path that the command does not see it as it is.
+    pub(crate) is_hidden: Box<dyn Fn(&Path) -> bool + Send + Sync>,
     /// This program.
     pub(crate) placet: PathBuf,
     /// When the command began, which may be before it became a job.
@@ -126,13 +128,17 @@ impl Job {
             line,
             cwd,
             mut background,
-            entered,
+            mut entered,
             workspace,
+            is_hidden,
             placet,
             started,
             timeout,
             no_way_out,
         } = lasting;
+        if let (Some(entered), Some(supervisor)) = (&mut entered, background.pid()) {
+            entered.get_updates(supervisor, is_hidden);
+        }
         let walls = entered
             .as_ref()
             .map(|_| if no_way_out { NetworkSharing::Network } else { NetworkSharing::Nothing });

@@ -44,9 +44,10 @@ pub struct CommandEffects {
     pub raced: Vec<PathBuf>,
     /// Changed by this command and by others while it ran, and merged.
     pub merged: Vec<PathBuf>,
-    /// Files that others changed and that stay as the others left them: the name of this command's version now, or what
-    /// the command had deleted.
+    /// This command's versions of files that others changed and that stay as the others left them.
     pub beside: Vec<PathBuf>,
+    /// What this command deleted and others changed: it stays. The same for the attributes of a directory.
+    pub kept: Vec<PathBuf>,
     /// Paths touched in the home directory: they last as long as the session and are never applied.
     pub home: usize,
     /// Every path touched.

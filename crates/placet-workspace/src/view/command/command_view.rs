@@ -98,7 +98,8 @@ impl CommandView {
     pub(in crate::view) fn write_job_record(&self) -> io::Result<()> {
         let (Some(copies), LayerKind::Pending) = (&self.frozen, self.shelf) else { return Ok(()) };
         let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        JobRecord { copies: name, at: copies.at, since: self.since.time }.write(self.dir.path())
+        let staged = copies.staged.to_string_lossy().into_owned();
+        JobRecord { copies: name, at: copies.at, since: self.since.time, staged }.write(self.dir.path())
     }
 
     /// The same for a command in the foreground that has ended and left something.
@@ -264,6 +265,9 @@ impl View {
                 true => spare.into_iter().for_each(SpareDir::leave),
                 false => *self.spare_dir() = spare,
             }
+        }
+        if command.shelf == LayerKind::Pending {
+            self.update_jobs(effects.paths.iter().map(|path| &**path));
         }
         let renamed = self.renamed_by(&effects, command.shelf);
         Ok(CommandEffects { home, renamed, ..effects })

@@ -1,89 +1,8 @@
+use super::super::background_bench::{JobFiles, bench};
 use super::*;
-use crate::ExpectedContent;
-use crate::history::journal::TransactionLabel;
-use crate::view::{ApplyOutcome, ChangeSelection, SelectedPart, ViewPaths};
-use placet_permission::WritePolicy;
-use proptest::prelude::*;
-use std::collections::BTreeMap;
+use crate::view::layers::layer;
 use std::fs;
-
-struct BackgroundFixture {
-    _dir: tempfile::TempDir,
-    root: PathBuf,
-    view: View,
-}
-
-fn bench(files: &[(&str, &str)]) -> BackgroundFixture {
-    let dir = tempfile::tempdir().unwrap();
-    let base = fs::canonicalize(dir.path()).unwrap();
-    let root = base.join("w");
-    fs::create_dir(&root).unwrap();
-    for (name, text) in files {
-        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-        fs::write(root.join(name), text).unwrap();
-    }
-    let places = ViewPaths {
-        view: base.join("state/view"),
-        layers: Vec::new(),
-        objects: base.join("state/objects"),
-        journal: base.join("state/journal"),
-        scratch: base.join("scratch"),
-    };
-    let view = View::at(places, std::slice::from_ref(&root));
-    BackgroundFixture { _dir: dir, root, view }
-}
-
-impl BackgroundFixture {
-    fn begin(&self) -> CommandView {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(self.view.begin_background(LayerKind::Pending, None)).unwrap()
-    }
-
-    /// What the command wrote: the layer gets what the overlay would have put there.
-    fn wrote(&self, command: &CommandView, name: &str, text: &str) {
-        let path = command.mounts[0].upper.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn deleted(&self, command: &CommandView, name: &str) {
-        let path = command.mounts[0].upper.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let dir = open_dir(path.parent().unwrap()).unwrap();
-        Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
-    }
-
-    /// What a file tool writes meanwhile.
-    fn hold(&self, name: &str, text: &str) {
-        let path = self.root.join(name);
-        let before = match self.seen(name) {
-            None => ExpectedContent::Absent,
-            Some(now) => ExpectedContent::Content(blake3::hash(now.as_bytes())),
-        };
-        self.view.write(&path, text.as_bytes(), before, WritePolicy::Hold).unwrap();
-    }
-
-    fn apply(&self) {
-        let set = self.view.changes(LayerKind::Pending).unwrap();
-        let label = TransactionLabel { turn: "t".into(), ..TransactionLabel::default() };
-        let applied = self.view.apply(&View::everything(&set), label).unwrap();
-        assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
-    }
-
-    fn end(&self, command: CommandView) -> CommandEffects {
-        self.view.finish_background(command, "job-1", &|_| false).unwrap()
-    }
-
-    /// A file as the view has it.
-    fn seen(&self, name: &str) -> Option<String> {
-        let real = self.view.real(&self.root.join(name)).unwrap()?;
-        fs::read_to_string(real).ok()
-    }
-
-    fn names(&self, paths: &[PathBuf]) -> Vec<String> {
-        paths.iter().map(|p| p.strip_prefix(&self.root).unwrap().display().to_string()).collect()
-    }
-}
+use std::path::PathBuf;
 
 const TEXT: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
@@ -171,22 +90,34 @@ fn what_the_person_changed_in_the_workspace_is_never_taken_for_what_the_command_
 }
 
 #[test]
-fn what_was_deleted_on_one_side_and_changed_on_the_other_is_kept() {
-    let bench = bench(&[("a", "a\n"), ("d/x", "x\n"), ("d/y", "y\n"), ("mine", "m\n")]);
+fn what_was_deleted_on_one_side_and_changed_on_the_other_is_kept_and_reported() {
+    let bench = bench(&[("a", "a\n"), ("d/x", "x\n"), ("d/s/y", "y\n"), ("e/x", "x\n"), ("mine", "m\n")]);
     let command = bench.begin();
-    bench.deleted(&command, "a");
-    bench.deleted(&command, "d");
+    for name in ["a", "d", "e"] {
+        bench.deleted(&command, name);
+    }
     bench.wrote(&command, "mine", "changed\n");
     bench.hold("a", "newer\n");
-    bench.hold("d/y", "newer\n");
-    let path = bench.root.join("mine");
-    fs::remove_file(path).unwrap();
+    bench.hold("d/s/y", "newer\n");
+    bench.hold("d/new", "new\n");
+    fs::remove_file(bench.root.join("mine")).unwrap();
     let effects = bench.end(command);
-    assert_eq!(bench.seen("a").as_deref(), Some("newer\n"));
-    assert_eq!(bench.seen("d/y").as_deref(), Some("newer\n"));
-    assert_eq!(bench.seen("d/x").as_deref(), Some("x\n"), "a directory goes whole or not at all");
-    assert_eq!(bench.seen("mine").as_deref(), Some("changed\n"), "the command's work is kept, and pending");
-    assert_eq!(bench.names(&effects.beside), ["a", "d"]);
+    let files = [("a", "newer\n"), ("d/new", "new\n"), ("d/s/y", "newer\n"), ("mine", "changed\n")];
+    assert_eq!(bench.files(), files.map(|(name, text)| (name.to_string(), text.to_string())).into());
+    // What others added was never the command's to delete.
+    assert_eq!(bench.names(&effects.kept), ["a", "d/s/y"]);
+    assert!(effects.beside.is_empty() && !bench.entries().contains("e"), "{effects:?}");
+}
+
+/// Story: such a deletion was dropped without a word.
+#[test]
+fn a_deletion_that_is_the_only_effect_and_is_not_carried_is_reported() {
+    let bench = bench(&[("a", "a\n")]);
+    let command = bench.begin();
+    bench.deleted(&command, "a");
+    bench.hold("a", "newer\n");
+    let effects = bench.end(command);
+    assert_eq!((effects.is_empty(), bench.names(&effects.kept)), (true, vec!["a".to_string()]));
 }
 
 #[test]
@@ -210,19 +141,77 @@ fn a_directory_that_both_made_holds_what_both_put_there() {
     assert_eq!(bench.names(&effects.beside), ["out/other.job-1"]);
 }
 
+/// Stories: an edit ended as a deletion, and the new directory lay next to the old one.
 #[test]
-fn a_directory_that_was_replaced_while_others_worked_in_it_lies_beside() {
-    let bench = bench(&[("d/x", "x\n")]);
+fn a_directory_that_was_made_again_counts_by_what_is_in_it() {
+    let bench = bench(&[
+        ("d/same", TEXT),
+        ("d/other", TEXT),
+        ("d/gone", "x\n"),
+        ("d/s/deep", TEXT),
+        ("d/kept", "x\n"),
+    ]);
     let command = bench.begin();
-    bench.wrote(&command, "d/fresh", "fresh\n");
-    let made = open_dir(&command.mounts[0].upper.join("d")).unwrap();
-    rustix::fs::fsetxattr(&made, layer::OPAQUE, b"y", rustix::fs::XattrFlags::empty()).unwrap();
-    bench.hold("d/x", "newer\n");
+    let files = JobFiles::of(&bench, &command);
+    files.remove("d");
+    files.write("d/same", TEXT);
+    files.write("d/other", &TEXT.replace('9', "nine"));
+    files.write("d/s/deep", TEXT);
+    files.write("d/fresh", "fresh\n");
+    for name in ["d/same", "d/other", "d/s/deep"] {
+        bench.hold(name, &TEXT.replace('1', "one"));
+    }
+    bench.hold("d/kept", "newer\n");
+    bench.hold("d/added", "added\n");
+    let effects = bench.end(command);
+    assert_eq!(bench.names(&effects.merged), ["d/other"]);
+    assert_eq!((bench.names(&effects.kept), effects.beside.len()), (vec!["d/kept".to_string()], 0));
+    let edited = TEXT.replace('1', "one");
+    let expected = [
+        ("d/added", "added\n"),
+        ("d/fresh", "fresh\n"),
+        ("d/kept", "newer\n"),
+        ("d/other", &edited.replace('9', "nine")),
+        ("d/s/deep", &edited),
+        ("d/same", &edited),
+    ];
+    assert_eq!(bench.files(), expected.map(|(name, text)| (name.to_string(), text.to_string())).into());
+}
+
+#[test]
+fn what_it_made_in_a_directory_that_others_removed_lies_beside() {
+    let bench = bench(&[("d/x", "x\n"), ("d/y", "y\n"), ("e/x", "x\n")]);
+    let command = bench.begin();
+    let files = JobFiles::of(&bench, &command);
+    files.write("d/x", "x\n");
+    files.write("d/fresh", "fresh\n");
+    files.remove("d/y");
+    files.remove("e/x");
+    bench.remove("d");
+    bench.remove("e");
     let effects = bench.end(command);
     assert_eq!(bench.names(&effects.beside), ["d.job-1"]);
-    assert_eq!(bench.seen("d/x").as_deref(), Some("newer\n"));
-    assert_eq!(bench.seen("d/fresh"), None);
-    assert_eq!(bench.seen("d.job-1/fresh").as_deref(), Some("fresh\n"));
+    assert_eq!(bench.entries().into_iter().collect::<Vec<_>>(), ["d.job-1", "d.job-1/fresh"]);
+}
+
+#[test]
+fn the_mode_of_a_directory_is_merged_as_well() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = bench(&[("d/x", "x\n"), ("e/x", "x\n")]);
+    let command = bench.begin();
+    let upper = command.mounts[0].upper.clone();
+    let set = |path: PathBuf, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for (name, mode) in [("d", 0o755), ("e", 0o711)] {
+        bench.wrote(&command, &format!("{name}/own"), "own\n");
+        set(upper.join(name), mode);
+        bench.hold(&format!("{name}/x"), "newer\n");
+        set(bench.view.dir().join("pending/0").join(name), 0o750);
+    }
+    let effects = bench.end(command);
+    assert_eq!(bench.names(&effects.kept), ["e"]);
+    let mode = |name: &str| bench.view.stack(0, 0).stat(Path::new(name)).unwrap().unwrap().st_mode & 0o777;
+    assert_eq!((mode("d"), mode("e")), (0o750, 0o750));
+    assert_eq!((effects.created, effects.modified), (2, 0));
 }
 
 /// Story: the edit of `d/x` was gone, without a word.
@@ -270,58 +259,8 @@ fn a_discard_meanwhile_is_a_change_of_others() {
     bench.hold("a", "pending\n");
     let command = bench.begin();
     bench.wrote(&command, "a", "pending\nand more\n");
-    let set = bench.view.changes(LayerKind::Pending).unwrap();
-    let all: ChangeSelection = set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect();
-    bench.view.discard(&all).unwrap();
+    bench.discard();
     bench.end(command);
     assert_eq!(bench.seen("a").as_deref(), Some("old\n"));
     assert_eq!(bench.seen("a.job-1").as_deref(), Some("pending\nand more\n"));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    /// Whatever both do to the same files, the lines of each side are in the result.
-    #[test]
-    fn no_line_of_either_side_is_lost(
-        command_edits in proptest::collection::btree_map(0..4usize, 0..9usize, 0..4),
-        tool_edits in proptest::collection::btree_map(0..4usize, 0..9usize, 0..4),
-        landed in any::<bool>(),
-    ) {
-        let names = ["a", "b", "c/d", "c/e"];
-        let bench = bench(&names.map(|name| (name, TEXT)));
-        let command = bench.begin();
-        let edit = |line: usize, by: &str| {
-            let lines: Vec<String> = TEXT
-                .lines()
-                .enumerate()
-                .map(|(at, text)| if at == line { format!("{by}{at}\n") } else { format!("{text}\n") })
-                .collect();
-            lines.concat()
-        };
-        for (file, line) in &command_edits {
-            bench.wrote(&command, names[*file], &edit(*line, "command"));
-        }
-        for (file, line) in &tool_edits {
-            bench.hold(names[*file], &edit(*line, "tool"));
-        }
-        if landed && !tool_edits.is_empty() {
-            bench.apply();
-        }
-        bench.end(command);
-        let mut found: BTreeMap<&str, String> = BTreeMap::new();
-        for name in names {
-            let beside = bench.seen(&format!("{name}.job-1")).unwrap_or_default();
-            found.insert(name, bench.seen(name).unwrap() + &beside);
-        }
-        for (edits, by) in [(&command_edits, "command"), (&tool_edits, "tool")] {
-            for (file, line) in edits {
-                prop_assert!(found[names[*file]].contains(&format!("{by}{line}\n")), "{found:?}");
-            }
-        }
-        for (file, line) in &tool_edits {
-            let at_its_place = bench.seen(names[*file]).unwrap().contains(&format!("tool{line}\n"));
-            prop_assert!(at_its_place, "others' changes stay where they are");
-        }
-    }
 }

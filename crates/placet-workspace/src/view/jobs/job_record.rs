@@ -36,6 +36,9 @@ pub(in crate::view) struct JobRecord {
     pub(in crate::view) at: u64,
     /// When the command began.
     pub(in crate::view) since: (i64, i64),
+    /// What has this name in the layer is no change. Earlier versions recorded none.
+    #[serde(default)]
+    pub(in crate::view) staged: String,
 }
 
 impl JobRecord {
@@ -64,7 +67,9 @@ mod tests {
         for (copies, is_read) in
             [("run-1-0", true), ("../x", false), ("/etc", false), ("", false), ("..", false)]
         {
-            JobRecord { copies: copies.into(), at: 0, since: (0, 0) }.write(dir.path()).unwrap();
+            JobRecord { copies: copies.into(), at: 0, since: (0, 0), staged: String::new() }
+                .write(dir.path())
+                .unwrap();
             assert_eq!(JobRecord::read(dir.path()).is_some(), is_read, "{copies}");
         }
     }

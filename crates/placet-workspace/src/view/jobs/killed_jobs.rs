@@ -9,10 +9,13 @@
 
 use super::job_record::{CollectionRecord, JobRecord};
 use super::layer_snapshot::LayerSnapshot;
+use super::values::PassedStates;
 use crate::changes::change_count::ChangeCount;
 use crate::history::origin::ChangeOrigin;
-use crate::view::command::command_view::{CommandDir, CommandView};
+use crate::view::command::collect::CommandEffects;
+use crate::view::command::command_view::{CommandDir, CommandView, OverlayMount};
 use crate::view::layers::layer::Layer;
+use crate::view::layers::stack::LayerStack;
 use crate::view::{LayerKind, View};
 use std::collections::BTreeSet;
 use std::io;
@@ -22,12 +25,27 @@ use std::sync::Arc;
 /// How the versions of what cannot be merged are named.
 const SUFFIX: &str = "interrupted-job";
 
+/// What became of what killed commands had changed.
+#[derive(Clone, Debug, Default)]
+pub struct TakenOverChanges {
+    /// What is pending now.
+    pub count: ChangeCount,
+    /// What a background command had deleted and others changed: it stays.
+    pub kept: Vec<PathBuf>,
+}
+
+impl TakenOverChanges {
+    pub fn is_empty(&self) -> bool {
+        self.count.total() == 0 && self.kept.is_empty()
+    }
+}
+
 impl View {
     /// Makes pending what killed background commands wrote, and the rest of what a command had changed that had ended when
     /// placet was killed. Nobody else may use the view; call it before another command begins, which removes these layers.
-    /// Returns how many changes there are.
-    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
+    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<TakenOverChanges> {
         let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
+        let mut taken = TakenOverChanges::default();
         let places =
             std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten().map(|entry| entry.path());
         let recorded = places.map(|place| (JobRecord::read(&place), CollectionRecord::read(&place), place));
@@ -40,7 +58,11 @@ impl View {
             let Some(dir) = CommandDir::take_over(place) else { continue };
             self.claim()?;
             paths.extend(match (job, collection) {
-                (Some(record), _) => self.take_over_job(dir, &record, hidden)?,
+                (Some(record), _) => {
+                    let effects = self.take_over_job(dir, &record, hidden)?;
+                    taken.kept.extend(effects.kept);
+                    effects.paths
+                }
                 (None, Some(CollectionRecord { since })) => {
                     let origin =
                         ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted command");
@@ -49,11 +71,11 @@ impl View {
                 (None, None) => BTreeSet::new(),
             });
         }
-        if paths.is_empty() {
-            return Ok(ChangeCount::default());
+        if !paths.is_empty() {
+            let set = self.changes(LayerKind::Pending)?;
+            taken.count = set.count_of(&self.renamed(&set), |change| paths.contains(&change.path));
         }
-        let set = self.changes(LayerKind::Pending)?;
-        Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
+        Ok(taken)
     }
 
     fn take_over_job(
@@ -61,18 +83,32 @@ impl View {
         dir: CommandDir,
         record: &JobRecord,
         hidden: &dyn Fn(&Path) -> bool,
-    ) -> io::Result<BTreeSet<Arc<Path>>> {
+    ) -> io::Result<CommandEffects> {
         let copies = CommandDir::take_over(self.dir().join(&record.copies))
             .ok_or_else(|| io::Error::other("the copies of the layers below it are missing"))?;
-        let Some(mounts) = self.left_mounts(&dir) else { return Ok(BTreeSet::new()) };
+        let Some(mounts) = self.left_mounts(&dir) else { return Ok(CommandEffects::default()) };
         let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
         let roots = roots.collect::<io::Result<Vec<_>>>()?;
         let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
-        let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
+        let mut snapshot = LayerSnapshot::new(copies, record.at);
+        (snapshot.roots, snapshot.staged) = (roots, record.staged.clone().into());
+        snapshot.passed = self.passed_states(&snapshot, &mounts)?;
         let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
         command.frozen = Some(snapshot);
         let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
-        Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
+        merged.map_err(|e| self.collect_failed(&mut command, e))
+    }
+}
+
+impl View {
+    /// What the command of these layers got later.
+    fn passed_states(&self, copies: &LayerSnapshot, mounts: &[OverlayMount]) -> io::Result<PassedStates> {
+        let uppers: Vec<Layer> = mounts.iter().map(|mount| Layer::at(mount.upper.clone())).collect();
+        PassedStates::read(copies.dir.path(), |root, path| {
+            let below = copies.roots.get(root).into_iter().flatten();
+            let layers = uppers.get(root).into_iter().chain(below).collect();
+            LayerStack { layers, root: self.root(root) }.node(path)
+        })
     }
 }
 

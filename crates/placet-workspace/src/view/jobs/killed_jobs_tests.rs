@@ -75,21 +75,30 @@ fn what_a_killed_job_wrote_is_merged_with_what_came_later() {
         view.write(&f.root.join(name), text.as_bytes(), before, WritePolicy::Hold).unwrap();
     };
     write(&view, "a.txt", "one\n2\n3\n4\n5\n");
+    write(&view, "gone.txt", "0\n");
     let mut command = begin(&view);
     let upper = command.mounts[0].upper.clone();
     view.move_to_background(&mut command).unwrap();
     fs::write(upper.join("a.txt"), "one\n2\n3\n4\nfive\n").unwrap();
     fs::write(upper.join("made.txt"), "made\n").unwrap();
     write(&view, "a.txt", "one\n2\nthree\n4\n5\n");
+    Layer::whiteout(&crate::view::layers::layer::open_dir(&upper).unwrap(), "gone.txt".as_ref()).unwrap();
+    write(&view, "gone.txt", "1\n");
+    // It had got a later edit, and another was on its way.
+    write(&view, "late.txt", "late\n");
+    fs::write(upper.join("late.txt"), "late\n").unwrap();
+    let staged = command.frozen.as_ref().unwrap().staged.clone();
+    fs::write(upper.join(&staged), "half").unwrap();
     killed(command, &view);
     drop(view);
     let next = f.view();
-    let count = next.take_over_killed_jobs(&|_| false).unwrap();
-    assert_eq!(count.total(), 2);
+    let taken = next.take_over_killed_jobs(&|_| false).unwrap();
+    assert_eq!((taken.count.total(), taken.kept), (2, vec![f.root.join("gone.txt")]));
     assert_eq!(f.seen(&next, "a.txt").unwrap(), "one\n2\nthree\n4\nfive\n");
     assert_eq!(f.seen(&next, "made.txt").unwrap(), "made\n");
+    assert_eq!(f.seen(&next, staged.to_str().unwrap()), None);
     assert_eq!(fs::read_to_string(f.root.join("a.txt")).unwrap(), "1\n2\n3\n4\n5\n", "nothing was applied");
-    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0, "once");
+    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().count.total(), 0, "once");
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn a_command_in_the_foreground_has_no_record_while_it_runs() {
     killed(command, &view);
     drop(view);
     let next = f.view();
-    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0);
+    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().count.total(), 0);
     assert_eq!(f.seen(&next, "half.txt"), None);
 }
 
@@ -145,14 +154,14 @@ fn what_was_not_collected_at_a_kill_becomes_pending_with_the_rest() {
     drop(view);
     let next = f.view();
     assert_eq!(
-        next.take_over_killed_jobs(&|_| false).unwrap().total(),
+        next.take_over_killed_jobs(&|_| false).unwrap().count.total(),
         0,
         "what an error left is for the person"
     );
     drop(next);
     fs::rename(&kept, &dir).unwrap();
     let next = f.view();
-    assert!(next.take_over_killed_jobs(&|_| false).unwrap().total() > 0);
+    assert!(next.take_over_killed_jobs(&|_| false).unwrap().count.total() > 0);
     for name in wanted {
         assert_eq!(f.seen(&next, &name), Some(name.clone()));
     }
@@ -162,7 +171,7 @@ fn what_was_not_collected_at_a_kill_becomes_pending_with_the_rest() {
         8
     );
     assert!(f.root.join("a.txt").exists() && !f.root.join("made").exists(), "nothing was applied");
-    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0, "once");
+    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().count.total(), 0, "once");
 }
 
 /// Story: which of two interrupted commands came first was the order of a directory, and in half of the cases nothing was
@@ -189,7 +198,7 @@ fn a_command_that_had_ended_comes_before_a_job_in_whatever_order_they_are_listed
             fs::rename(from, dir.with_file_name(name)).unwrap();
         }
         let next = f.view();
-        assert!(next.take_over_killed_jobs(&|_| false).unwrap().total() > 0);
+        assert!(next.take_over_killed_jobs(&|_| false).unwrap().count.total() > 0);
         assert_eq!(f.seen(&next, "a.txt").unwrap(), "one\n2\n3\n4\nfive\n", "{names:?}");
     }
 }

@@ -5,13 +5,12 @@
 //! command is not disturbed: a mounted overlay holds its directories, whatever their names are, and its own layer was
 //! private before. The view continues with the copies.
 
-use super::background::open_dir;
 use super::layer_snapshot::LayerSnapshot;
 use crate::apply::sync_file_system;
 use crate::files::metadata::path_state::WritableDirGuard;
 use crate::view::View;
 use crate::view::command::command_view::{CommandDir, CommandView};
-use crate::view::layers::layer::{self, Layer};
+use crate::view::layers::layer::{self, Layer, open_dir};
 use rustix::fs::{CWD, RenameFlags};
 use std::fs::File;
 use std::io;
@@ -40,7 +39,7 @@ impl View {
         // Where the layers are: an exchange works only within one file system.
         let dir = CommandDir::make(self.dir())?;
         // What was applied since the command began is not what the command saw.
-        let mut taken = LayerSnapshot { dir, roots: Vec::new(), at: millis(command.since.own) };
+        let mut taken = LayerSnapshot::new(dir, millis(command.since.own));
         let mut pairs = Vec::new();
         for (index, mount) in command.own_mounts().iter().enumerate() {
             // The last one is the workspace.

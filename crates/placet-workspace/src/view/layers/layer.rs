@@ -479,6 +479,10 @@ fn times_of(stat: &Stat) -> Timestamps {
     }
 }
 
+pub(in crate::view) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, dir_flags(), Mode::empty())?)
+}
+
 /// Opens a directory of a command's layer and makes it and everything below readable, whatever modes the command left
 /// there.
 pub(in crate::view) fn open_readable(path: &Path) -> io::Result<OwnedFd> {

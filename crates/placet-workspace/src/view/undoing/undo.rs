@@ -365,8 +365,9 @@ impl View {
             (label, plan.kind, self.log_marks()),
             (plan.steps, git),
             plan.renames,
-        );
-        done.map(Some)
+        )?;
+        self.update_jobs(done.changes.iter().map(|change| &*change.path));
+        Ok(Some(done))
     }
 }
 
@@ -383,7 +384,7 @@ fn titles(entries: &[JournalEntry]) -> String {
 }
 
 /// The mode, the owner and the attributes of `target`, but where they changed since `after`: that stays.
-fn merged_attrs(now: &FileAttrs, after: &FileAttrs, target: &FileAttrs) -> FileAttrs {
+pub(in crate::view) fn merged_attrs(now: &FileAttrs, after: &FileAttrs, target: &FileAttrs) -> FileAttrs {
     fn one<T: Clone + PartialEq>(now: &T, after: &T, target: &T) -> T {
         if now == after { target.clone() } else { now.clone() }
     }
