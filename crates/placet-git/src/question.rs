@@ -5,7 +5,7 @@
 use crate::clean_directory::refuse_special_objects;
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, class_of};
+use crate::git_file::{GitFileClass, class_of, worktree_path};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::limit;
@@ -135,6 +135,19 @@ impl RepositoryQuestion {
             && !is_on
             && !branches_to_return_to(&moved.files).contains(name)
             && !moved.refs.values().any(is_half)
+    }
+
+    /// Whether git has the path in the index of a checkout, before or after.
+    #[must_use]
+    pub fn is_tracked(&self, checkout: &CheckoutName, path: &GitName) -> bool {
+        let states = [&self.person, &self.agent].into_iter();
+        states.filter_map(|state| state.checkouts.get(checkout)).any(|one| one.index.contains_key(path))
+    }
+
+    /// Where the files of a linked worktree are, as its registration says.
+    #[must_use]
+    pub fn worktree_path(&self, name: &GitName) -> Option<PathBuf> {
+        worktree_path(&self.agent.files, name).or_else(|| worktree_path(&self.person.files, name))
     }
 
     /// A base for which the agent did not move these refs: it has what they became, and is no state of the person's.

@@ -17,7 +17,7 @@ pub use refs::{RefFact, RefMovement};
 pub use signatures::unsigned_commits;
 
 use crate::error::Result;
-use crate::git_file::{GitFileContent, worktree_path};
+use crate::git_file::GitFileContent;
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::object_id::ObjectId;
@@ -177,8 +177,7 @@ fn worktrees(question: &RepositoryQuestion) -> Vec<WorktreeFact> {
             let checkout = question.comparison.moved.checkouts.get(&CheckoutName::Linked(name.clone()));
             WorktreeFact {
                 name: name.clone(),
-                path: worktree_path(&question.agent.files, name)
-                    .or_else(|| worktree_path(&question.person.files, name)),
+                path: question.worktree_path(name),
                 head: checkout
                     .and_then(|checkout| checkout.head.clone())
                     .unwrap_or(Moved { before: None, after: None }),
