@@ -6,8 +6,8 @@ use super::journal::{ApplyJournal, MovePhase};
 use super::lock::FileLocks;
 use super::place::{ApplyPlace, MoveStep, Unwatched};
 use super::ref_plan::{LateRef, RefPlan, RefUpdates};
-use super::transaction::RefTransaction;
-use super::{index_writer, lost, objects, stash_writer};
+use super::transaction::{RefTransaction, run_guarded};
+use super::{index_writer, lock, lost, objects, stash_writer};
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
@@ -15,7 +15,7 @@ use crate::git_name::GitName;
 use crate::limit;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::RepositoryMove;
-use crate::runner::{PlainRunner, run_one};
+use crate::runner::PlainRunner;
 use crate::source::{PlainSource, RepositorySource};
 use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryState};
 use std::collections::BTreeSet;
@@ -198,14 +198,14 @@ impl ApplyRun {
         let head = PlainSource::new(&self.git_dir).read(Path::new("HEAD"), limit::REF)?;
         let branch = head.as_ref().and_then(|head| head.bytes.strip_prefix(b"ref:"));
         let branch = branch.map(|name| GitName::new(name.trim_ascii()));
-        let locks = updates.locks(self.journal.change.format.refs == RefStorage::Reftable, branch.as_ref());
+        let locks = updates.locks(self.journal.change.format.refs, branch.as_ref());
         if let Some(held) =
             locks.iter().map(|(lock, _)| self.git_dir.join(lock.as_path())).find(|lock| lock.exists())
         {
             return Err(GitError::Locked(held));
         }
         self.journal.expect_locks(locks)?;
-        let mut transaction = RefTransaction::start(place, &self.git_dir, self.journal.guard())?;
+        let mut transaction = RefTransaction::start(place, &self.git_dir, &self.journal.guard())?;
         transaction.prepare(updates)?;
         let recorded = place.watch.reached(MoveStep::RefsLocked);
         match recorded.and_then(|()| self.journal.record_ref_locks()) {
@@ -235,6 +235,9 @@ impl ApplyRun {
             refs.abort();
         }
         self.locks.release();
+        if self.journal.guard().exists() {
+            lock::remove_own(&self.journal);
+        }
         if self.journal.phase != MovePhase::Preparing || !self.journal.is_unmoved() {
             let unwatched = ApplyPlace { watch: &Unwatched, ..place };
             drive(&mut self.journal, unwatched, RecoveryGoal::Revert)?;
@@ -260,6 +263,7 @@ impl ApplyRun {
     /// The moves themselves, which recovery repeats.
     fn finish(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
+        let guard = self.journal.guard();
         for (name, checkout) in &change.checkouts {
             if checkout.head.as_ref().is_some_and(|head| head.before.is_none()) {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
@@ -276,12 +280,13 @@ impl ApplyRun {
         reached(MoveStep::RefsCommitted)?;
         // After the transaction, which may hold the lock of the packed refs.
         if let Some(stash) = &change.stash {
-            let now = stash.before.as_deref().unwrap_or_default();
-            stash_writer::write(place, &self.git_dir, now, stash.after.as_deref().unwrap_or_default())?;
+            let [before, after] =
+                [&stash.before, &stash.after].map(|list| list.as_deref().unwrap_or_default());
+            stash_writer::write(place, (&self.git_dir, &guard), before, after)?;
         }
         reached(MoveStep::StashMoved)?;
         for late in RefPlan::of(change, git_version()?).late {
-            move_late(place, &late)?;
+            move_late(place, &late, &guard)?;
         }
         for (name, checkout) in &change.checkouts {
             if checkout.head.as_ref().is_some_and(|head| head.after.is_none()) {
@@ -325,7 +330,7 @@ pub(super) fn drive(
     Ok(conflicts)
 }
 
-fn move_late(place: ApplyPlace<'_>, late: &LateRef) -> Result<()> {
+fn move_late(place: ApplyPlace<'_>, late: &LateRef, guard: &Path) -> Result<()> {
     let git_dir = place.git_dir_of(&late.checkout);
     let message = place.message();
     let mut call = match &late.target {
@@ -339,5 +344,5 @@ fn move_late(place: ApplyPlace<'_>, late: &LateRef) -> Result<()> {
         Some(RefTarget::Object(id)) => call.args.push(id.to_string().into()),
         None => {}
     }
-    run_one(&PlainRunner, call).map(|_| ())
+    run_guarded(&call, guard)
 }
