@@ -33,6 +33,8 @@ pub(crate) enum RepositoryWork {
     Create {
         repository: Arc<dyn AskedRepository>,
         selection: Selection,
+        /// Contents of LFS by their names below the repository, and where they are.
+        contents: Vec<(PathBuf, PathBuf)>,
     },
     /// Back to what the journals say, as one change.
     Back {
@@ -168,11 +170,12 @@ impl RepositoryPart {
                 self.prepared =
                     Some(self.with_place(journal, title, |place| prepare_undo(applied, change, place))?);
             }
-            RepositoryWork::Create { repository, selection } => {
+            RepositoryWork::Create { repository, selection, contents } => {
                 nothing_is_at(&self.applied.path)?;
                 let Some(new) = repository.created() else { return Ok(()) };
                 let staged = &self.applied.staged;
                 self.with_place(journal, title, |place| new.make(staged, selection, place))?;
+                contents.iter().try_for_each(|(name, from)| copy_content(from, &staged.join(name)))?;
             }
             RepositoryWork::Restore { kept } => {
                 nothing_is_at(&self.applied.path)?;
@@ -231,6 +234,11 @@ impl RepositoryPart {
             _ => Ok(()),
         }
     }
+}
+
+fn copy_content(from: &Path, to: &Path) -> Result<(), RepositoryFailure> {
+    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed(to))?;
+    fs::copy(from, to).and_then(|_| fs::File::open(to)?.sync_all()).map_err(failed(to))
 }
 
 /// A rename replaces an empty directory.
