@@ -258,7 +258,7 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, stores: &[PathBuf]) -
 }
 
 /// Of a repository's settings only its format counts, and only where it is not the oldest one.
-fn format_of(
+pub(crate) fn format_of(
     source: &dyn RepositorySource,
     scratch: &Path,
     runner: &dyn GitRunner,

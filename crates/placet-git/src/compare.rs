@@ -47,8 +47,6 @@ impl RepositoryItem {
 pub struct Comparison {
     /// From the person's state to what it becomes.
     pub moved: RepositoryMove,
-    /// What only the person moved.
-    pub left_alone: BTreeSet<RepositoryItem>,
     /// What both moved, each to something else.
     pub conflicts: BTreeSet<RepositoryItem>,
     /// Where the person's `HEAD`s are.
@@ -74,11 +72,10 @@ impl Comparison {
         let nothing = RepositoryMove::nothing(person.format.clone());
         let heads =
             person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
-        let (left_alone, conflicts) = (BTreeSet::new(), BTreeSet::new());
         let is_sparse = |index: &IndexState| index.values().flatten().any(|entry| entry.skip_worktree);
         let sparse = person.checkouts.iter().filter(|(_, checkout)| is_sparse(&checkout.index));
         let sparse = sparse.map(|(name, _)| name.clone()).collect();
-        let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads, sparse };
+        let mut comparison = Comparison { moved: nothing, conflicts: BTreeSet::new(), heads, sparse };
         comparison.moved.refs =
             comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
         let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();
@@ -190,20 +187,12 @@ impl Comparison {
                 self.conflicts.insert(item(name));
             }
         }
-        for name in different(base, person) {
-            if agent.get(name) == base.get(name) {
-                self.left_alone.insert(item(name));
-            }
-        }
         moved
     }
 
     /// Entries that the agent pushed are put on top of the person's, and those that it dropped are dropped there.
     fn stash(&mut self, base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]) {
         if agent == base || agent == person {
-            if person != base && agent != person {
-                self.left_alone.insert(RepositoryItem::Stash);
-            }
             return;
         }
         let after = if person == base { Some(agent.to_vec()) } else { merged_stash(base, person, agent) };

@@ -59,8 +59,6 @@ pub struct GitFiles {
     /// Those that are not applied: only whether they are the same is known.
     #[serde(skip)]
     pub others: BTreeMap<GitName, SourceIdentity>,
-    /// Names of submodules whose repositories are below `modules/`.
-    pub modules: Vec<GitName>,
 }
 
 const OF_GIT: [&str; 6] = [
@@ -180,7 +178,6 @@ impl GitFiles {
     pub(crate) fn read(source: &dyn RepositorySource) -> Result<GitFiles> {
         let mut files = GitFiles::default();
         files.directory(source, Path::new(""), 0)?;
-        files.modules(source, Path::new("modules"), 0)?;
         Ok(files)
     }
 
@@ -227,26 +224,6 @@ impl GitFiles {
                 self.named.insert(name, content);
             }
         }
-        Ok(())
-    }
-
-    /// A name of a submodule may have slashes: its repository is the first directory with a `HEAD`.
-    fn modules(&mut self, source: &dyn RepositorySource, directory: &Path, depth: usize) -> Result<()> {
-        if depth > limit::DEPTH {
-            return Err(GitError::TooMany("nested directories", limit::DEPTH));
-        }
-        for entry in source.entries(directory)?.iter().filter(|entry| entry.kind == SourceKind::Directory) {
-            let path = directory.join(entry.name.as_path());
-            if source.identity(&path.join("HEAD"))?.is_some() {
-                self.modules.push(GitName::from(path.as_path()));
-            } else {
-                self.modules(source, &path, depth + 1)?;
-            }
-            if self.modules.len() > limit::OTHER_FILES {
-                return Err(GitError::TooMany("submodules", limit::OTHER_FILES));
-            }
-        }
-        self.modules.sort();
         Ok(())
     }
 }

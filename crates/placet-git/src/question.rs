@@ -11,7 +11,7 @@ use crate::group::WaitingGroup;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::on_top;
-use crate::quarantine::{Quarantine, WantedObjects};
+use crate::quarantine::{Quarantine, WantedObjects, stored};
 use crate::repository_move::{Moved, RepositoryMove, branches_to_return_to};
 use crate::runner::{GitCall, GitRunner, run_one};
 use crate::source::RepositorySource;
@@ -108,15 +108,8 @@ impl RepositoryQuestion {
 
     /// The sizes of objects in bytes, of those that are there.
     pub fn sizes(&self, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<BTreeMap<ObjectId, u64>> {
-        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-        let call = GitCall::new(&self.quarantine.path, args).input(input.into_bytes());
-        let output = run_one(runner, call)?.stdout;
-        let sizes = output.split(|byte| *byte == b'\n').filter_map(|line| {
-            let (id, size) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
-            Some((ObjectId::from_hex(id)?, std::str::from_utf8(size.get(1..)?).ok()?.parse().ok()?))
-        });
-        Ok(sizes.collect())
+        let stored = stored(&self.quarantine.path, ids, runner)?;
+        Ok(stored.into_iter().map(|(id, (_, size))| (id, size)).collect())
     }
 
     /// Whether a ref that the agent moved can be decided by itself: no `HEAD` is on it, before or after, no operation returns
@@ -184,10 +177,6 @@ impl RepositoryQuestion {
         };
         let (person, agent) = (changed(person)?, changed(agent)?);
         Ok(person.difference(&agent).map(|path| GitName::new(path)).collect())
-    }
-
-    pub(crate) fn quarantine_path(&self) -> PathBuf {
-        self.quarantine.path.clone()
     }
 }
 

@@ -131,7 +131,7 @@ fn a_stopped_rebase_is_one_group_that_moves_nothing_without_its_answer() {
     assert_eq!((state.kind, state.steps), (GitOperation::Rebase, Some((1, 1))));
     assert_eq!(state.branch.unwrap().escaped(), "refs/heads/topic");
     assert_eq!(question.groups.iter().filter(|group| matches!(group, WaitingGroup::Operation(_))).count(), 1);
-    let change = question.comparison.selected(&placet_git::Selection::default()).unwrap();
+    let change = question.comparison.selected(&placet_git::ApprovedGroups::new()).unwrap();
     assert!(change.is_empty(), "{change:?}");
     drop(scene);
 }
@@ -146,9 +146,9 @@ fn a_stash_entry_has_its_changes() {
 
 #[test]
 fn what_is_not_carried_is_named() {
-    let (_scene, _, rows) =
+    let (_scene, question, _) =
         read("repository .", "git tag x; echo x > .git/unknown; git gc -q; echo '#!' > .git/hooks/x");
-    let names: Vec<String> = rows.not_carried.iter().map(|name| name.escaped()).collect();
+    let names: Vec<String> = question.not_carried.iter().map(|name| name.escaped()).collect();
     assert!(names.contains(&"unknown".to_owned()), "{names:?}");
     assert!(!names.iter().any(|name| name.ends_with(".pack") || name.starts_with("hooks/")), "{names:?}");
 }

@@ -128,14 +128,7 @@ impl CommitLog {
                         self.counts.insert((old, id), (number(ahead)?, number(behind)?));
                     }
                 }
-                AskedCommit::Between(checkout) => {
-                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
-                    let changes = fields.chunks(2).filter_map(|pair| match pair {
-                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
-                        _ => None,
-                    });
-                    self.between.insert(checkout, changes.collect());
-                }
+                AskedCommit::Between(checkout) => drop(self.between.insert(checkout, parse_changes(out))),
                 AskedCommit::Tree(checkout, side) => {
                     self.trees.entry((checkout, side)).or_default().extend(parse_tree(out));
                 }

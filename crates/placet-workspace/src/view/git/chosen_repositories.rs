@@ -11,7 +11,7 @@ use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::ChangeClasses;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind};
 use crate::repository::{DirectoryFate, GitEvent, GitEventKind};
-use placet_git::{GitName, Selection, WaitingGroup};
+use placet_git::{ApprovedGroups, GitName, WaitingGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,11 +82,11 @@ fn work_of(
         (WaitingGroup::File(_), _) => false,
         _ => true,
     });
-    let selection = Selection { approved: approved.collect(), ..Selection::default() };
+    let approved: ApprovedGroups = approved.collect();
     let asked: Arc<dyn AskedRepository> = Arc::<PendingRepository>::clone(repository);
     let (kind, work) = match &repository.content {
         PendingContent::Changed(question) => {
-            let change = question.comparison.selected(&selection);
+            let change = question.comparison.selected(&approved);
             let change = change.map_err(|error| ApplyError::Repository(error.to_string()))?;
             if change.is_empty() {
                 return Ok(None);
@@ -95,7 +95,7 @@ fn work_of(
             (AppliedRepositoryKind::Changed, work)
         }
         PendingContent::Created(_) => {
-            let work = RepositoryWork::Create { repository: asked, selection, contents };
+            let work = RepositoryWork::Create { repository: asked, approved, contents };
             (AppliedRepositoryKind::Created, work)
         }
         PendingContent::Same | PendingContent::Refused(_) => return Ok(None),

@@ -230,15 +230,11 @@ impl View {
             PendingContent::Refused(_) => true,
             PendingContent::Same => false,
             PendingContent::Created(new) => {
-                !new.waiting_settings.is_empty() || !repository.taken_away.is_empty()
+                let has_groups = new.question.as_ref().is_some_and(|question| !question.groups.is_empty());
+                !new.waiting_settings.is_empty() || has_groups || repository.takes_away
             }
-            PendingContent::Changed(_) => {
-                // A file that waits by its name is a change of its own.
-                let is_file = |taken: &placet_git::TakenAway| {
-                    matches!(taken, placet_git::TakenAway::Group(WaitingGroup::File(_)))
-                };
-                !repository.taken_away.iter().all(is_file)
-            }
+            // A file that waits by its name is a change of its own.
+            PendingContent::Changed(_) => repository.takes_away,
         };
         self.pending_repositories(set).iter().any(waits)
     }
