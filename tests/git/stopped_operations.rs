@@ -70,8 +70,8 @@ const OPERATIONS: [Operation; 9] = [
         waits: "a.txt",
     },
     Operation {
-        before: "git format-patch -q -1 --stdout topic > ../topic.patch",
-        agent: "git am -3 < $PATCH",
+        before: "git format-patch -q -1 --stdout topic > topic.patch",
+        agent: "git am -3 topic.patch",
         abort: "git am --abort",
         resume: "git am --continue",
         waits: "a.txt",
@@ -114,18 +114,17 @@ impl Operation {
         let Operation { before, agent, abort, resume, waits } = self;
         let resume = if resume.contains("log") { (*resume).into() } else { format!("{RESOLVE}; {resume}") };
         let txn = Txn::on_disk();
-        let patch = txn.base.join("topic.patch");
-        let script = |line: &str| format!("{SHELL} PATCH={}; {line}", patch.display());
+        let script = |line: &str| format!("{SHELL} {line}");
         txn.sh(&txn.tree, &script(&format!("{BEFORE} {before}")));
         txn.sh(&txn.base, "rm -rf plain; cp -a tree plain");
         let original = says(&txn, "tree");
         txn.sh(&txn.base.join("plain"), &script(&format!("{agent}; true")));
-        txn.hold(&script(&format!("{agent}; echo n > note.txt")));
+        txn.hold(&script(&format!("{agent}; echo of the agent > note.txt")));
 
         // A yes to everything: what git does not track is applied, and nothing of the operation is.
         let rows = txn.run(["changes"]).stdout;
-        let row = rows.lines().find(|row| row.contains(waits)).unwrap_or_else(|| panic!("{agent}: {rows}"));
-        assert!(row.ends_with("(waits with .git)"), "{agent}: {rows}");
+        let says_so = |row: &str| row.contains(&format!(" {waits} ")) && row.ends_with("(waits with .git)");
+        assert!(rows.lines().any(says_so), "{agent}: {rows}");
         assert_eq!(txn.run(["apply"]).code, 3, "{agent}");
         assert!(txn.tree.join("note.txt").exists(), "{agent}");
         std::fs::remove_file(txn.tree.join("note.txt")).unwrap();
@@ -172,7 +171,7 @@ fn files_of_a_discarded_operation_are_applied_as_any_others() {
     let txn = Txn::on_disk();
     txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
     txn.hold(&format!("{SHELL} git merge topic; true"));
-    txn.run(["discard", ".git", "--yes"]).code(0);
+    txn.run(["discard", ".git"]).code(0);
     assert!(!txn.run(["changes"]).stdout.contains("waits"));
     txn.run(["apply"]).code(0);
     assert!(txn.read("a.txt").unwrap().contains("<<<<<<<"));

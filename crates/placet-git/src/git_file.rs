@@ -82,7 +82,9 @@ const OPERATION: [&str; 11] = [
     "BISECT_TERMS",
     "BISECT_NAMES",
 ];
-const OPERATION_TRACES: [&str; 7] = [
+/// `git am --abort` goes back to ORIG_HEAD, and deletes the branch where there is none.
+const OPERATION_TRACES: [&str; 8] = [
+    "ORIG_HEAD",
     "AUTO_MERGE",
     "MERGE_RR",
     "REBASE_HEAD",
@@ -150,7 +152,7 @@ pub fn class_of(path: &GitName) -> GitFileClass {
 /// What is not applied, told apart from what git has no place for.
 fn not_carried(checkout: &CheckoutName, below: &str) -> GitFileClass {
     let (first, is_directory) = below.split_once('/').map_or((below, false), |(first, _)| (first, true));
-    // Refs beside `refs` and messages are in capitals with an underscore: `ORIG_HEAD`, `COMMIT_EDITMSG`.
+    // Refs beside `refs` and messages are in capitals with an underscore: `FETCH_HEAD`, `COMMIT_EDITMSG`.
     let is_message =
         || first.contains('_') && first.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase());
     let is_of_git = match is_directory {
@@ -257,13 +259,14 @@ mod tests {
     fn every_name_has_one_class() {
         let hash = format!("ab12{}", "c".repeat(60));
         let lfs = format!("lfs/objects/ab/12/{hash}");
-        let tables: [(GitFileClass, &[&str]); 5] = [
+        let tables: [(GitFileClass, &[&str]); 6] = [
             (GitFileClass::Carried, &["HEAD", "index", "packed-refs", "objects/pack/pack-1.pack"]),
             (
                 GitFileClass::OfGit,
                 &["config", "hooks/pre-commit", "objects/info/alternates", "info/attributes"],
             ),
             (GitFileClass::LfsContent, &[&lfs]),
+            (GitFileClass::OperationTrace(CheckoutName::Main), &["ORIG_HEAD", "AUTO_MERGE"]),
             (
                 GitFileClass::NotCarried,
                 &[
@@ -272,7 +275,6 @@ mod tests {
                     "hooks/pre-commit.sample",
                     "objects/ab/evil.py",
                     "COMMIT_EDITMSG",
-                    "ORIG_HEAD",
                     "index.lock",
                     "config.lock",
                     "worktrees/w/z.py",
