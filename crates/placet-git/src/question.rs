@@ -18,6 +18,7 @@ use crate::source::RepositorySource;
 use crate::state::{CheckoutName, RefTarget, RepositoryState, branch_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the sides of a question are.
 #[derive(Clone, Copy)]
@@ -43,6 +44,8 @@ pub struct RepositoryQuestion {
     /// them, because the agent's index was older.
     pub taken_back: BTreeMap<GitName, Vec<GitName>>,
     pub(crate) quarantine: Quarantine,
+    /// The clean git directory of the agent's state.
+    pub(crate) agent_copy: PathBuf,
 }
 
 impl RepositoryQuestion {
@@ -96,6 +99,7 @@ impl RepositoryQuestion {
             not_carried,
             taken_back,
             quarantine,
+            agent_copy: copy.path,
         };
         for name in on_top {
             let paths = question.paths_taken_back(&name, runner)?;
@@ -147,9 +151,10 @@ impl RepositoryQuestion {
     #[must_use]
     pub fn base_with_refs(&self, names: &BTreeSet<GitName>) -> RepositoryState {
         let mut base = RepositoryState { read_from: Vec::new(), ..self.base.clone() };
-        base.refs.retain(|name, _| !names.contains(name));
+        let refs = Arc::make_mut(&mut base.refs);
+        refs.retain(|name, _| !names.contains(name));
         let theirs = self.agent.refs.iter().filter(|(name, _)| names.contains(*name));
-        base.refs.extend(theirs.map(|(name, target)| (name.clone(), target.clone())));
+        refs.extend(theirs.map(|(name, target)| (name.clone(), target.clone())));
         base
     }
 
@@ -196,7 +201,10 @@ fn drop_what_is_not_carried(
     let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();
     let operations: Vec<CheckoutName> = comparison.moved.files.keys().filter_map(operation_of).collect();
     comparison.conflicts.retain(|item| match item {
-        RepositoryItem::File(name) => !matches!(class_of(name), GitFileClass::OperationTrace(_)),
+        RepositoryItem::File(name) => match class_of(name) {
+            GitFileClass::OperationTrace(checkout) => operations.contains(&checkout),
+            _ => true,
+        },
         _ => true,
     });
     comparison.moved.files.retain(|name, _| {

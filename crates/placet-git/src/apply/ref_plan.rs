@@ -1,11 +1,10 @@
 //! Which updates of refs go into which transaction of git.
 
 use super::journal::ExpectedLock;
-use super::stash_writer;
 use crate::git_name::GitName;
 use crate::object_id::ObjectFormat;
 use crate::repository_move::{Moved, RepositoryMove};
-use crate::state::{CheckoutName, Head, RefStorage, RefTarget, branch_of};
+use crate::state::{CheckoutName, Head, RefStorage, RefTarget, STASH, branch_of};
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -189,9 +188,8 @@ impl RefPlan {
         let entries = change.stash.iter().flat_map(|stash| stash.after.iter().flatten());
         let contents = entries.map(|entry| content_of_ref(&RefTarget::Object(entry.id)));
         let contents = contents.chain(change.stash.iter().map(|_| GitName::default()));
-        let stash = contents.flat_map(|content| {
-            locks_of(Path::new(""), &GitName::from(stash_writer::REF), &content, storage)
-        });
+        let stash =
+            contents.flat_map(|content| locks_of(Path::new(""), &GitName::from(STASH), &content, storage));
         late.chain(stash).collect()
     }
 }

@@ -4,10 +4,8 @@ use super::place::ApplyPlace;
 use super::transaction::run_guarded;
 use crate::error::Result;
 use crate::repository_move::{Moved, RepositoryMove};
-use crate::state::StashEntry;
+use crate::state::{STASH, StashEntry};
 use std::path::Path;
-
-pub(super) const REF: &str = "refs/stash";
 
 pub(super) fn write(
     place: ApplyPlace<'_>,
@@ -20,7 +18,7 @@ pub(super) fn write(
     let is_push = after.get(added..) == Some(now);
     let (pushed, mut top) = if is_push { (after.get(..added), now.first()) } else { (Some(after), None) };
     if !is_push && let Some(old) = now.first() {
-        run_guarded(&place.call(git_dir, &["update-ref", "-d", REF, &old.id.to_string()]), guard)?;
+        run_guarded(&place.call(git_dir, &["update-ref", "-d", STASH, &old.id.to_string()]), guard)?;
     }
     for entry in pushed.into_iter().flatten().rev() {
         let old = top.map(|old| old.id.to_string()).unwrap_or_default();
@@ -28,7 +26,7 @@ pub(super) fn write(
         let message =
             if entry.message.as_bytes().is_empty() { "stash".as_ref() } else { entry.message.as_os_str() };
         call.args.push(message.to_os_string());
-        call.args.extend([REF.into(), entry.id.to_string().into(), old.into()]);
+        call.args.extend([STASH.into(), entry.id.to_string().into(), old.into()]);
         run_guarded(&call, guard)?;
         top = Some(entry);
     }
