@@ -153,6 +153,8 @@ impl Scene {
         sh(&root, "cp -a w 1");
         let source = PlainSource::new(&root.join("1/repo/.git"));
         let base = RepositoryState::read(&source, &root.join("base"), &PlainRunner).unwrap();
+        let stored = RepositoryState::from_bytes(&base.to_bytes().unwrap()).unwrap();
+        assert_eq!((stored.refs, stored.checkouts), (base.refs.clone(), base.checkouts.clone()));
         let number = std::cell::Cell::new(0);
         Scene { _directory: directory, root, base, said_before, said_by_agent: String::new(), number }
     }
