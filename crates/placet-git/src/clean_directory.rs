@@ -3,11 +3,12 @@
 //! Nothing in it was written by the author of the repository but data: no hook, no setting, no attribute and no
 //! alternate of theirs has an effect, except that objects are read from their store and its alternates.
 
+use crate::config_keys::{ConfigSetting, config_settings};
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::{ObjectFormat, ObjectId};
-use crate::runner::{GitCall, GitRunner, run_one};
+use crate::runner::GitRunner;
 use crate::source::{RepositorySource, SourceFile, SourceIdentity, SourceKind};
 use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat, STASH};
 use std::fs;
@@ -299,29 +300,26 @@ pub(crate) fn format_of(
         RepositoryFormat { objects: ObjectFormat::Sha1, refs: RefStorage::Files, promisor: None };
     let Some(config) = source.read(Path::new("config"), limit::GIT_FILE)? else { return Ok(format) };
     let lower = config.bytes.to_ascii_lowercase();
-    if !lower.windows(10).any(|window| window == b"extensions") {
+    let has = |word: &[u8]| memchr::memmem::find(&lower, word).is_some();
+    if !has(b"extensions") && !has(b"promisor") {
         return Ok(format);
     }
-    let copy = scratch.join("format");
-    fs::write(&copy, &config.bytes).map_err(GitError::io("write", &copy))?;
-    let call = GitCall::new(
-        scratch,
-        ["config", "--no-includes", "--list", "-z", "-f"]
-            .map(|a| a.as_ref())
-            .into_iter()
-            .chain([copy.as_os_str()]),
-    );
-    let listed = run_one(runner, call)?.stdout;
-    for setting in listed.split(|byte| *byte == 0) {
-        let (key, value) =
-            setting.split_at(setting.iter().position(|byte| *byte == b'\n').unwrap_or(setting.len()));
-        let value = value.get(1..).unwrap_or_default();
-        match key {
+    for ConfigSetting { key, value } in config_settings(&config.bytes, &scratch.join("format"), runner)? {
+        let value = value.as_bytes();
+        match key.as_bytes() {
             b"extensions.objectformat" if value.eq_ignore_ascii_case(b"sha256") => {
                 format.objects = ObjectFormat::Sha256
             }
             b"extensions.refstorage" if value.starts_with(b"reftable") => format.refs = RefStorage::Reftable,
             b"extensions.partialclone" => format.promisor = Some(GitName::new(value)),
+            // As newer versions of git say it.
+            key if key.starts_with(b"remote.") && value.eq_ignore_ascii_case(b"true") => {
+                if let Some(remote) =
+                    key.strip_prefix(b"remote.").and_then(|key| key.strip_suffix(b".promisor"))
+                {
+                    format.promisor = Some(GitName::new(remote));
+                }
+            }
             _ => {}
         }
     }
