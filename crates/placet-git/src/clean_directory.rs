@@ -174,7 +174,7 @@ impl CleanDirectory {
         }
         if !loose.is_empty() {
             let place = path.join("loose");
-            make(&place, &clean.format, &[])?;
+            make(&place, &clean.format, &source.stores())?;
             let file = place.join("packed-refs");
             fs::write(&file, loose).map_err(GitError::io("write", &file))?;
             clean.loose = Some(place);
@@ -201,8 +201,8 @@ impl CleanDirectory {
             }
             other => other?,
         };
-        // One that went meanwhile was packed or deleted: packed refs are read afterwards.
-        let Some(file) = file else { return Ok(()) };
+        // One that went meanwhile was packed or deleted: packed refs are read afterwards. With reftables, files there are no refs.
+        let Some(file) = file.filter(|_| self.format.refs == RefStorage::Files) else { return Ok(()) };
         let name = GitName::from(path);
         match file.bytes.strip_prefix(b"ref:").map(|target| GitName::new(target.trim_ascii())) {
             Some(target) if target.starts_with("refs/") => {

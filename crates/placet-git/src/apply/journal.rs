@@ -2,7 +2,7 @@
 
 use super::checkout_files::remove_all;
 use super::place::ApplyPlace;
-use super::ref_plan::RefPlan;
+use super::ref_plan::{ExpectedLock, RefPlan};
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::repository_move::RepositoryMove;
@@ -33,9 +33,6 @@ pub(crate) enum OwnLock {
     /// the lock of reftables is not known.
     Expected { lock: GitName, content: Option<GitName> },
 }
-
-/// A lock by its name below the git directory, with what git writes into it.
-pub(super) type ExpectedLock = (GitName, Option<GitName>);
 
 /// A journal in a directory of placet's.
 #[derive(Clone, Debug, Serialize, Deserialize)]

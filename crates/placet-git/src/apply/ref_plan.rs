@@ -1,6 +1,5 @@
 //! Which updates of refs go into which transaction of git.
 
-use super::journal::ExpectedLock;
 use crate::git_name::GitName;
 use crate::object_id::ObjectFormat;
 use crate::repository_move::{Moved, RepositoryMove};
@@ -8,6 +7,9 @@ use crate::state::{CheckoutName, Head, RefStorage, RefTarget, STASH, branch_of};
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// A lock by its name below the git directory, with what git writes into it, if that is known.
+pub(super) type ExpectedLock = (GitName, Option<GitName>);
 
 /// Commands of `git update-ref --stdin -z`, with the locks that they take.
 #[derive(Clone, Debug, Default)]
