@@ -39,6 +39,35 @@ fn the_contents_of_lfs_come_with_their_commit_and_go_with_it() {
     assert_eq!(b.sh(&b.tree, found), 0);
 }
 
+/// Story: a repository that the agent made was applied without them.
+#[test]
+fn the_contents_of_lfs_come_with_a_new_repository() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let made = format!(
+        "{IDENTITY} git init -q -b main n; cd n; echo '* filter=lfs' > .gitattributes; head -c 5000 /dev/zero > big; {STORE}; \
+         mv big .git/$name; echo $c > big; git config lfs.repositoryformatversion 0; git add .; git commit -qm Big"
+    );
+    let b = Txn::on_disk();
+    b.hold(&made);
+    let rows = b.run(["changes"]).stdout;
+    assert!(rows.contains("  LFS: 1 content, 5000 B\n"), "{rows}");
+    b.run(["apply", "--yes"]).code(0);
+    assert_eq!(b.run(["changes"]).stdout, "");
+    let found = r#"c=$(git -C n show main:big) && f=$(find n/.git/lfs -type f) && test "$(sha256sum < $f | cut -c1-64)" = $c"#;
+    assert_eq!(b.sh(&b.tree, found), 0);
+    b.run(["undo"]).code(0);
+    assert!(!b.tree.join("n").exists());
+    b.run(["redo"]).code(0);
+    assert_eq!(b.sh(&b.tree, found), 0);
+    let b = Txn::on_disk();
+    b.hold(&format!("{made}; echo evil > .git/$name"));
+    let refused = b.run(["apply", "--yes"]).code(1);
+    assert!(refused.stderr.contains("is not the LFS content that its name says"), "{refused:#?}");
+    assert!(!b.tree.join("n").exists());
+}
+
 #[test]
 fn a_content_that_is_not_what_its_name_says_is_not_applied() {
     let Some(b) = repository("true") else { return };

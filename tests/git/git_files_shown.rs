@@ -285,7 +285,11 @@ fn a_mail_of_git_am_is_shown_once() {
     let listed = rows(before, "git format-patch -q --stdout main..t > p; git am -3 p; rm p");
     assert_eq!(
         listed.lines().skip(1).collect::<Vec<_>>(),
-        ["  am in progress: step 1 of 1", "  index: 1 in conflict (b.txt)", "M b.txt +4 -0"],
+        [
+            "  am in progress: step 1 of 1",
+            "  index: 1 in conflict (b.txt)",
+            "M b.txt +4 -0 (waits with .git)"
+        ],
         "{listed}"
     );
 }

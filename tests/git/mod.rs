@@ -16,3 +16,4 @@ mod moved_head;
 mod moved_repository;
 mod review_index;
 mod single_refs;
+mod stopped_operations;

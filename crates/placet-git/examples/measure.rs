@@ -2,7 +2,7 @@
 
 use placet_git::{
     ApplyPlace, GitName, PersonIdentity, PlainRunner, PlainSource, QuestionSides, RepositoryQuestion,
-    RepositoryRows, RepositoryState, Selection, Unwatched,
+    RepositoryRows, RepositoryState, Unwatched,
 };
 use std::path::PathBuf;
 use std::time::Instant;
@@ -27,8 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows = RepositoryRows::read(&question, &PlainRunner)?;
     lap("rows");
     println!("{} refs, {} commits", rows.refs.len(), rows.commits.len());
-    let selection = Selection { approved: question.groups.clone(), ..Selection::default() };
-    let change = question.comparison.selected(&selection)?;
+    let change = question.comparison.selected(&question.groups)?;
     let identity = PersonIdentity { name: "P".into(), email: "p@x".into() };
     let (title, journal) = (GitName::from("measured"), scratch.join("journal"));
     let place = ApplyPlace {

@@ -3,13 +3,14 @@
 //! Nothing in it was written by the author of the repository but data: no hook, no setting, no attribute and no
 //! alternate of theirs has an effect, except that objects are read from their store and its alternates.
 
+use crate::config_keys::{ConfigSetting, config_settings};
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
-use crate::object_id::ObjectFormat;
-use crate::runner::{GitCall, GitRunner, run_one};
+use crate::object_id::{ObjectFormat, ObjectId};
+use crate::runner::GitRunner;
 use crate::source::{RepositorySource, SourceFile, SourceIdentity, SourceKind};
-use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat};
+use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat, STASH};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -23,9 +24,11 @@ pub(crate) struct CleanDirectory {
     pub(crate) shallow: Option<GitName>,
     /// What the files were when they were copied.
     pub(crate) identities: Vec<(PathBuf, SourceIdentity)>,
-    /// Symbolic refs whose target does not exist are not listed by git.
+    /// Loose refs that are symbolic.
     pub(crate) symbolic: Vec<(GitName, RefTarget)>,
-    /// Links, FIFOs and devices among the refs.
+    /// The other loose refs, in the form of packed ones: thousands of files would be made only to be listed.
+    pub(crate) loose: Option<PathBuf>,
+    /// Loose refs that git does not accept, and links, FIFOs and devices among the refs.
     pub(crate) unreadable: Vec<GitName>,
     since: SystemTime,
 }
@@ -151,21 +154,30 @@ impl CleanDirectory {
             shallow: None,
             identities: Vec::new(),
             symbolic: Vec::new(),
+            loose: None,
             unreadable: Vec::new(),
             since: SystemTime::now(),
         };
         let names = StateNames::list(source)?;
         clean.checkouts = names.checkouts;
         clean.unreadable = names.unreadable;
+        let mut loose = Vec::new();
         for (path, kind) in names.files {
             match kind {
-                CopiedKind::LooseRef => clean.loose_ref(source, &path)?,
+                CopiedKind::LooseRef => clean.loose_ref(source, &path, &mut loose)?,
                 CopiedKind::Head => drop(clean.file(source, &path, limit::REF)?),
                 CopiedKind::Table => drop(clean.file(source, &path, limit::TABLE)?),
                 CopiedKind::Shallow => {
                     clean.shallow = clean.file(source, &path, limit::TABLE)?.map(|f| GitName::new(&f.bytes));
                 }
             }
+        }
+        if !loose.is_empty() {
+            let place = path.join("loose");
+            make(&place, &clean.format, &source.stores())?;
+            let file = place.join("packed-refs");
+            fs::write(&file, loose).map_err(GitError::io("write", &file))?;
+            clean.loose = Some(place);
         }
         let linked: Vec<PathBuf> = clean.checkouts.iter().skip(1).map(CheckoutName::directory).collect();
         for directory in linked {
@@ -175,31 +187,52 @@ impl CleanDirectory {
         Ok(clean)
     }
 
-    fn loose_ref(&mut self, source: &dyn RepositorySource, path: &Path) -> Result<()> {
-        let file = match self.file(source, path, limit::REF) {
+    fn loose_ref(&mut self, source: &dyn RepositorySource, path: &Path, loose: &mut Vec<u8>) -> Result<()> {
+        // git lists the entries of the stash by its ref, and refs of a linked worktree in its directory.
+        let is_copied = path == Path::new(STASH) || !path.starts_with("refs");
+        let file = match if is_copied {
+            self.file(source, path, limit::REF)
+        } else {
+            self.seen(source, path, limit::REF)
+        } {
             Err(GitError::NotRegular(_) | GitError::TooLarge(..)) => {
                 self.unreadable.push(GitName::from(path));
                 return Ok(());
             }
             other => other?,
         };
-        // One that went meanwhile was packed or deleted: packed refs are read afterwards.
-        let Some(target) = file.as_ref().and_then(|file| file.bytes.strip_prefix(b"ref:")) else {
-            return Ok(());
-        };
-        let target = GitName::new(target.trim_ascii());
-        // A name outside of `refs` is a file that is not applied.
-        if !target.starts_with("refs/") {
-            self.unreadable.push(GitName::from(path));
-            return Ok(());
+        // One that went meanwhile was packed or deleted: packed refs are read afterwards. With reftables, files there are no refs.
+        let Some(file) = file.filter(|_| self.format.refs == RefStorage::Files) else { return Ok(()) };
+        let name = GitName::from(path);
+        match file.bytes.strip_prefix(b"ref:").map(|target| GitName::new(target.trim_ascii())) {
+            Some(target) if target.starts_with("refs/") => {
+                self.symbolic.push((name, RefTarget::Symbolic(target)));
+            }
+            // A name outside of `refs` is a file that is not applied.
+            Some(_) => self.unreadable.push(name),
+            None if is_copied => {}
+            None => {
+                let id = file.bytes.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+                match ObjectId::from_hex(id).filter(|id| !id.is_zero() && id.is_of(self.format.objects)) {
+                    Some(id) => {
+                        loose.extend([id.to_string().as_bytes(), b" ", name.as_bytes(), b"\n"].concat());
+                    }
+                    None => self.unreadable.push(name),
+                }
+            }
         }
-        self.symbolic.push((GitName::from(path), RefTarget::Symbolic(target)));
         Ok(())
     }
 
-    fn file(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
+    /// What is read and not copied counts for the state, too.
+    fn seen(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
         let Some(file) = source.read(path, most)? else { return Ok(None) };
         self.identities.push((path.to_path_buf(), file.identity.unless_recent(self.since)));
+        Ok(Some(file))
+    }
+
+    fn file(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
+        let Some(file) = self.seen(source, path, most)? else { return Ok(None) };
         self.write(path, &file.bytes)?;
         Ok(Some(file))
     }
@@ -258,7 +291,7 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, stores: &[PathBuf]) -
 }
 
 /// Of a repository's settings only its format counts, and only where it is not the oldest one.
-fn format_of(
+pub(crate) fn format_of(
     source: &dyn RepositorySource,
     scratch: &Path,
     runner: &dyn GitRunner,
@@ -267,29 +300,26 @@ fn format_of(
         RepositoryFormat { objects: ObjectFormat::Sha1, refs: RefStorage::Files, promisor: None };
     let Some(config) = source.read(Path::new("config"), limit::GIT_FILE)? else { return Ok(format) };
     let lower = config.bytes.to_ascii_lowercase();
-    if !lower.windows(10).any(|window| window == b"extensions") {
+    let has = |word: &[u8]| memchr::memmem::find(&lower, word).is_some();
+    if !has(b"extensions") && !has(b"promisor") {
         return Ok(format);
     }
-    let copy = scratch.join("format");
-    fs::write(&copy, &config.bytes).map_err(GitError::io("write", &copy))?;
-    let call = GitCall::new(
-        scratch,
-        ["config", "--no-includes", "--list", "-z", "-f"]
-            .map(|a| a.as_ref())
-            .into_iter()
-            .chain([copy.as_os_str()]),
-    );
-    let listed = run_one(runner, call)?.stdout;
-    for setting in listed.split(|byte| *byte == 0) {
-        let (key, value) =
-            setting.split_at(setting.iter().position(|byte| *byte == b'\n').unwrap_or(setting.len()));
-        let value = value.get(1..).unwrap_or_default();
-        match key {
+    for ConfigSetting { key, value } in config_settings(&config.bytes, &scratch.join("format"), runner)? {
+        let value = value.as_bytes();
+        match key.as_bytes() {
             b"extensions.objectformat" if value.eq_ignore_ascii_case(b"sha256") => {
                 format.objects = ObjectFormat::Sha256
             }
             b"extensions.refstorage" if value.starts_with(b"reftable") => format.refs = RefStorage::Reftable,
             b"extensions.partialclone" => format.promisor = Some(GitName::new(value)),
+            // As newer versions of git say it.
+            key if key.starts_with(b"remote.") && value.eq_ignore_ascii_case(b"true") => {
+                if let Some(remote) =
+                    key.strip_prefix(b"remote.").and_then(|key| key.strip_suffix(b".promisor"))
+                {
+                    format.promisor = Some(GitName::new(remote));
+                }
+            }
             _ => {}
         }
     }

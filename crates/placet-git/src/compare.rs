@@ -7,8 +7,9 @@ use crate::object_id::ObjectId;
 use crate::repository_move::{
     CheckoutMove, Moved, MovedItems, RepositoryMove, branch_to_return_to, branches_to_return_to,
 };
-use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry, resolve_by};
+use crate::state::{CheckoutName, Head, IndexState, RefsState, RepositoryState, StashEntry, resolve_by};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// An item of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +48,6 @@ impl RepositoryItem {
 pub struct Comparison {
     /// From the person's state to what it becomes.
     pub moved: RepositoryMove,
-    /// What only the person moved.
-    pub left_alone: BTreeSet<RepositoryItem>,
     /// What both moved, each to something else.
     pub conflicts: BTreeSet<RepositoryItem>,
     /// Where the person's `HEAD`s are.
@@ -74,11 +73,10 @@ impl Comparison {
         let nothing = RepositoryMove::nothing(person.format.clone());
         let heads =
             person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
-        let (left_alone, conflicts) = (BTreeSet::new(), BTreeSet::new());
         let is_sparse = |index: &IndexState| index.values().flatten().any(|entry| entry.skip_worktree);
         let sparse = person.checkouts.iter().filter(|(_, checkout)| is_sparse(&checkout.index));
         let sparse = sparse.map(|(name, _)| name.clone()).collect();
-        let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads, sparse };
+        let mut comparison = Comparison { moved: nothing, conflicts: BTreeSet::new(), heads, sparse };
         comparison.moved.refs =
             comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
         let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();
@@ -125,7 +123,7 @@ impl Comparison {
         let [refs_b, refs_p, refs_a] = &refs;
         found.own_refs =
             self.items(refs_b, refs_p, refs_a, |own| RepositoryItem::OwnRef(name.clone(), own.clone()));
-        let none = IndexState::new();
+        let none = IndexState::default();
         let [index_b, index_p, index_a] =
             [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
         found.index =
@@ -190,20 +188,12 @@ impl Comparison {
                 self.conflicts.insert(item(name));
             }
         }
-        for name in different(base, person) {
-            if agent.get(name) == base.get(name) {
-                self.left_alone.insert(item(name));
-            }
-        }
         moved
     }
 
     /// Entries that the agent pushed are put on top of the person's, and those that it dropped are dropped there.
     fn stash(&mut self, base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]) {
         if agent == base || agent == person {
-            if person != base && agent != person {
-                self.left_alone.insert(RepositoryItem::Stash);
-            }
             return;
         }
         let after = if person == base { Some(agent.to_vec()) } else { merged_stash(base, person, agent) };
@@ -257,6 +247,9 @@ pub(crate) fn different<'a, T: PartialEq>(
     other: &'a BTreeMap<GitName, T>,
 ) -> Vec<&'a GitName> {
     let mut names = Vec::new();
+    if std::ptr::eq(one, other) {
+        return names;
+    }
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
     loop {
         match (ones.peek(), others.peek()) {
@@ -307,7 +300,7 @@ impl RepositoryMove {
     /// A state with the items of this change as they were before or after it, and everything else as it is.
     fn put_on(&self, now: &RepositoryState, side: MoveSide) -> RepositoryState {
         let mut state = now.clone();
-        put(&mut state.refs, &self.refs, side);
+        put(Arc::make_mut(&mut state.refs), &self.refs, side);
         put(&mut state.files.named, &self.files, side);
         for (name, change) in &self.checkouts {
             if let Some(head) = &change.head {
@@ -316,15 +309,15 @@ impl RepositoryMove {
                         checkout.head = new.clone();
                         // One that comes or goes is known as a whole.
                         if head.before.is_none() || head.after.is_none() {
-                            checkout.own_refs.clear();
-                            checkout.index.clear();
+                            checkout.own_refs = RefsState::default();
+                            checkout.index = IndexState::default();
                         }
                     }
                     (Some(head), None) => {
                         let checkout = crate::state::CheckoutState {
                             head: head.clone(),
-                            own_refs: BTreeMap::new(),
-                            index: BTreeMap::new(),
+                            own_refs: RefsState::default(),
+                            index: IndexState::default(),
                         };
                         state.checkouts.insert(name.clone(), checkout);
                     }
@@ -334,8 +327,8 @@ impl RepositoryMove {
                 }
             }
             if let Some(checkout) = state.checkouts.get_mut(name) {
-                put(&mut checkout.own_refs, &change.own_refs, side);
-                put(&mut checkout.index, &change.index, side);
+                put(Arc::make_mut(&mut checkout.own_refs), &change.own_refs, side);
+                put(Arc::make_mut(&mut checkout.index), &change.index, side);
             }
         }
         if let Some(stash) = &self.stash {

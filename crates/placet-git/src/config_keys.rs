@@ -15,8 +15,8 @@ pub struct ConfigSetting {
     pub value: GitName,
 }
 
-/// Formats, and what `git init` writes by itself.
-const FORMATS: [&str; 8] = [
+/// Formats, and what `git init` and Git LFS write by themselves.
+const FORMATS: [&str; 9] = [
     "core.repositoryformatversion",
     "core.filemode",
     "core.bare",
@@ -25,6 +25,7 @@ const FORMATS: [&str; 8] = [
     "core.ignorecase",
     "extensions.objectformat",
     "extensions.refstorage",
+    "lfs.repositoryformatversion",
 ];
 
 impl ConfigSetting {

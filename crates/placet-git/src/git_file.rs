@@ -59,8 +59,6 @@ pub struct GitFiles {
     /// Those that are not applied: only whether they are the same is known.
     #[serde(skip)]
     pub others: BTreeMap<GitName, SourceIdentity>,
-    /// Names of submodules whose repositories are below `modules/`.
-    pub modules: Vec<GitName>,
 }
 
 const OF_GIT: [&str; 6] = [
@@ -84,7 +82,9 @@ const OPERATION: [&str; 11] = [
     "BISECT_TERMS",
     "BISECT_NAMES",
 ];
-const OPERATION_TRACES: [&str; 7] = [
+/// `git am --abort` goes back to ORIG_HEAD, and deletes the branch where there is none.
+const OPERATION_TRACES: [&str; 8] = [
+    "ORIG_HEAD",
     "AUTO_MERGE",
     "MERGE_RR",
     "REBASE_HEAD",
@@ -152,7 +152,7 @@ pub fn class_of(path: &GitName) -> GitFileClass {
 /// What is not applied, told apart from what git has no place for.
 fn not_carried(checkout: &CheckoutName, below: &str) -> GitFileClass {
     let (first, is_directory) = below.split_once('/').map_or((below, false), |(first, _)| (first, true));
-    // Refs beside `refs` and messages are in capitals with an underscore: `ORIG_HEAD`, `COMMIT_EDITMSG`.
+    // Refs beside `refs` and messages are in capitals with an underscore: `FETCH_HEAD`, `COMMIT_EDITMSG`.
     let is_message =
         || first.contains('_') && first.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase());
     let is_of_git = match is_directory {
@@ -180,7 +180,6 @@ impl GitFiles {
     pub(crate) fn read(source: &dyn RepositorySource) -> Result<GitFiles> {
         let mut files = GitFiles::default();
         files.directory(source, Path::new(""), 0)?;
-        files.modules(source, Path::new("modules"), 0)?;
         Ok(files)
     }
 
@@ -229,26 +228,6 @@ impl GitFiles {
         }
         Ok(())
     }
-
-    /// A name of a submodule may have slashes: its repository is the first directory with a `HEAD`.
-    fn modules(&mut self, source: &dyn RepositorySource, directory: &Path, depth: usize) -> Result<()> {
-        if depth > limit::DEPTH {
-            return Err(GitError::TooMany("nested directories", limit::DEPTH));
-        }
-        for entry in source.entries(directory)?.iter().filter(|entry| entry.kind == SourceKind::Directory) {
-            let path = directory.join(entry.name.as_path());
-            if source.identity(&path.join("HEAD"))?.is_some() {
-                self.modules.push(GitName::from(path.as_path()));
-            } else {
-                self.modules(source, &path, depth + 1)?;
-            }
-            if self.modules.len() > limit::OTHER_FILES {
-                return Err(GitError::TooMany("submodules", limit::OTHER_FILES));
-            }
-        }
-        self.modules.sort();
-        Ok(())
-    }
 }
 
 /// Directories that git reads, or that are repositories of their own.
@@ -280,13 +259,14 @@ mod tests {
     fn every_name_has_one_class() {
         let hash = format!("ab12{}", "c".repeat(60));
         let lfs = format!("lfs/objects/ab/12/{hash}");
-        let tables: [(GitFileClass, &[&str]); 5] = [
+        let tables: [(GitFileClass, &[&str]); 6] = [
             (GitFileClass::Carried, &["HEAD", "index", "packed-refs", "objects/pack/pack-1.pack"]),
             (
                 GitFileClass::OfGit,
                 &["config", "hooks/pre-commit", "objects/info/alternates", "info/attributes"],
             ),
             (GitFileClass::LfsContent, &[&lfs]),
+            (GitFileClass::OperationTrace(CheckoutName::Main), &["ORIG_HEAD", "AUTO_MERGE"]),
             (
                 GitFileClass::NotCarried,
                 &[
@@ -295,7 +275,6 @@ mod tests {
                     "hooks/pre-commit.sample",
                     "objects/ab/evil.py",
                     "COMMIT_EDITMSG",
-                    "ORIG_HEAD",
                     "index.lock",
                     "config.lock",
                     "worktrees/w/z.py",

@@ -1,10 +1,10 @@
 //! What waits for an answer of its own, and what is applied of a change after the answers.
 
-use crate::compare::{Comparison, RepositoryItem};
+use crate::compare::Comparison;
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
-use crate::repository_move::{CheckoutMove, Moved, RepositoryMove, branches_to_return_to};
+use crate::repository_move::{Moved, RepositoryMove, branches_to_return_to};
 use crate::state::{CheckoutName, IndexEntry, branch_of};
 use std::collections::BTreeSet;
 
@@ -21,59 +21,8 @@ pub enum WaitingGroup {
     HiddenFiles(CheckoutName),
 }
 
-/// What is done with items that both sides moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ConflictRule {
-    /// Nothing is applied.
-    #[default]
-    Refuse,
-    /// They stay as the person has them, and a checkout with one of them stays as a whole.
-    LeaveOut,
-}
-
-/// The answers to a question.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    pub approved: BTreeSet<WaitingGroup>,
-    pub conflicts: ConflictRule,
-}
-
-impl WaitingGroup {
-    /// What waits in a change; `sparse` are checkouts in which git leaves files out.
-    #[must_use]
-    pub fn all(moved: &RepositoryMove, sparse: &BTreeSet<CheckoutName>) -> BTreeSet<WaitingGroup> {
-        let mut groups = BTreeSet::new();
-        for name in moved.files.keys() {
-            groups.insert(match class_of(name) {
-                GitFileClass::Operation(checkout) | GitFileClass::OperationTrace(checkout) => {
-                    WaitingGroup::Operation(checkout)
-                }
-                GitFileClass::Worktree(name) => WaitingGroup::Worktree(name),
-                _ => WaitingGroup::File(name.clone()),
-            });
-        }
-        for (name, checkout) in &moved.checkouts {
-            if checkout
-                .index
-                .values()
-                .any(|moved| visibility(moved, sparse.contains(name)) != Visibility::Same)
-            {
-                groups.insert(WaitingGroup::HiddenFiles(name.clone()));
-            }
-            if !checkout.own_refs.is_empty()
-                && checkout.own_refs.keys().any(|name| name.starts_with("refs/bisect/"))
-            {
-                groups.insert(WaitingGroup::Operation(name.clone()));
-            }
-            if let (CheckoutName::Linked(linked), Some(head)) = (name, &checkout.head)
-                && (head.before.is_none() || head.after.is_none())
-            {
-                groups.insert(WaitingGroup::Worktree(linked.clone()));
-            }
-        }
-        groups
-    }
-}
+/// The groups that a person approved by name.
+pub type ApprovedGroups = BTreeSet<WaitingGroup>;
 
 /// Whether git looks at the file of an index entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,49 +49,46 @@ impl Comparison {
     /// What of it waits.
     #[must_use]
     pub fn groups(&self) -> BTreeSet<WaitingGroup> {
-        WaitingGroup::all(&self.moved, &self.sparse)
+        let mut groups = BTreeSet::new();
+        for name in self.moved.files.keys() {
+            groups.insert(match class_of(name) {
+                GitFileClass::Operation(checkout) | GitFileClass::OperationTrace(checkout) => {
+                    WaitingGroup::Operation(checkout)
+                }
+                GitFileClass::Worktree(name) => WaitingGroup::Worktree(name),
+                _ => WaitingGroup::File(name.clone()),
+            });
+        }
+        for (name, checkout) in &self.moved.checkouts {
+            let is_sparse = self.sparse.contains(name);
+            if checkout.index.values().any(|moved| visibility(moved, is_sparse) != Visibility::Same) {
+                groups.insert(WaitingGroup::HiddenFiles(name.clone()));
+            }
+            if checkout.own_refs.keys().any(|name| name.starts_with("refs/bisect/")) {
+                groups.insert(WaitingGroup::Operation(name.clone()));
+            }
+            if let (CheckoutName::Linked(linked), Some(head)) = (name, &checkout.head)
+                && (head.before.is_none() || head.after.is_none())
+            {
+                groups.insert(WaitingGroup::Worktree(linked.clone()));
+            }
+        }
+        groups
     }
 
-    /// The change that these answers apply.
-    pub fn selected(&self, selection: &Selection) -> Result<RepositoryMove> {
+    /// The change with the groups that were approved. Nothing is applied where both sides moved an item.
+    pub fn selected(&self, approved: &ApprovedGroups) -> Result<RepositoryMove> {
         let mut change = self.moved.clone();
         if let Some(item) = self.conflicts.first() {
-            if selection.conflicts == ConflictRule::Refuse {
-                return Err(item.conflict());
-            }
-            self.leave_conflicts(&mut change);
+            return Err(item.conflict());
         }
-        for group in self.groups().difference(&selection.approved) {
+        for group in self.groups().difference(approved) {
             self.leave_group(&mut change, group);
         }
         change.refs.retain(|_, moved| moved.before != moved.after);
         change.checkouts.retain(|_, checkout| !checkout.is_empty());
         self.check_heads(&change)?;
         Ok(change)
-    }
-
-    fn leave_conflicts(&self, change: &mut RepositoryMove) {
-        for item in &self.conflicts {
-            match item {
-                RepositoryItem::Ref(name) => {
-                    let on = |at: &CheckoutName, checkout: &CheckoutMove| {
-                        let now = self.heads.get(at);
-                        let (before, after) = match &checkout.head {
-                            Some(head) => (head.before.as_ref(), head.after.as_ref()),
-                            None => (now, now),
-                        };
-                        branch_of(before) == Some(name) || branch_of(after) == Some(name)
-                    };
-                    change.checkouts.retain(|at, checkout| !on(at, checkout));
-                }
-                RepositoryItem::Head(checkout)
-                | RepositoryItem::OwnRef(checkout, _)
-                | RepositoryItem::Index(checkout, _) => {
-                    change.checkouts.remove(checkout);
-                }
-                RepositoryItem::Stash | RepositoryItem::File(_) => {}
-            }
-        }
     }
 
     fn leave_group(&self, change: &mut RepositoryMove, group: &WaitingGroup) {

@@ -19,7 +19,7 @@ pub(crate) fn patch_of_small_files(
     let nothing = question.agent.format.objects.empty_tree();
     let call = |options: &[&str]| {
         let options = ["diff-tree", "-r", "--no-ext-diff", "--no-textconv"].iter().chain(options);
-        let mut call = GitCall::new(&question.quarantine_path(), options);
+        let mut call = GitCall::new(&question.quarantine.path, options);
         call.args.extend(sides.map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
         call
     };

@@ -10,8 +10,8 @@
 //! RepositorySource (person, agent) -> clean git directory -> RepositoryState
 //! base + person + agent            -> Comparison: moved, left alone, conflicts
 //! agent's objects                  -> quarantine: packed, named and checked by git, connected
-//! RepositoryQuestion               -> RepositoryRows (facts)  ->  Selection (answers)
-//! Selection                        -> RepositoryMove -> prepare (locks, comparison) -> commit | abort
+//! RepositoryQuestion               -> RepositoryRows (facts)  ->  ApprovedGroups (answers)
+//! ApprovedGroups                   -> RepositoryMove -> prepare (locks, comparison) -> commit | abort
 //! ApplyJournal                     -> undo_question -> prepare_undo -> commit; recover after a kill
 //! ```
 //!
@@ -48,24 +48,23 @@ mod tree_lines;
 mod write_mode;
 
 pub use apply::{
-    ApplyJournal, ApplyPlace, ApplyWatch, MovePhase, MoveRecovery, MoveStep, PersonIdentity, PreparedApply,
-    RecoveryGoal, Unwatched, has_more, person_identity, prepare, prepare_undo, recover, signs_commits,
-    undo_question,
+    ApplyJournal, ApplyPlace, ApplyWatch, MovePhase, PersonIdentity, PreparedApply, RecoveryGoal, Unwatched,
+    has_more, person_identity, prepare, prepare_undo, recover, signs_commits, undo_question,
 };
 pub use compare::{Comparison, RepositoryItem};
 pub use config_keys::{ConfigSetting, config_settings};
 pub use error::GitError;
 pub use git_file::{GitFileClass, GitFileContent, GitFiles, class_of};
 pub use git_name::GitName;
-pub use group::{ConflictRule, Selection, WaitingGroup};
-pub use new_repository::{NewRepository, remove_new_repository};
+pub use group::{ApprovedGroups, WaitingGroup};
+pub use new_repository::NewRepository;
 pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
     CommitFact, GitOperation, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact,
     OperationState, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
-    WorktreeFact, unsigned_commits,
+    unsigned_commits,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};
@@ -74,4 +73,3 @@ pub use state::{
     RepositoryFormat, RepositoryState, StashEntry, StateCopy, tracked_links,
 };
 pub use tree_lines::PathChange;
-pub use write_mode::TakenAway;

@@ -5,8 +5,11 @@ use crate::git_name::GitName;
 use crate::large_files::patch_of_small_files;
 use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
-use crate::runner::{GitCall, GitRunner, run_all, run_one};
-use crate::tree_lines::parse_links;
+use crate::runner::{GitCall, GitOutput, GitRunner, run_all, run_one};
+use crate::state::{CheckoutName, IndexState};
+use crate::tree_lines::{parse_changes, parse_links};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 impl RepositoryQuestion {
     /// The changes from commits or trees to others, or from and to nothing, as patches with whole names of objects, in one
@@ -66,14 +69,46 @@ impl RepositoryQuestion {
         commits: &[ObjectId],
         runner: &dyn GitRunner,
     ) -> Result<Vec<Vec<(GitName, ObjectId)>>> {
-        let call = |commit: &ObjectId| {
-            let mut call = GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]);
-            call.args.push(commit.to_string().into());
-            call
+        let asked: Vec<_> = commits.iter().map(|commit| (commit, self.index_of(*commit))).collect();
+        let call = |(commit, index): &(&ObjectId, Option<(PathBuf, &IndexState)>)| {
+            let call = match index {
+                Some((git_dir, _)) => {
+                    let args = ["diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames"];
+                    let objects = self.quarantine.path.join("objects");
+                    GitCall::new(git_dir, args).env("GIT_OBJECT_DIRECTORY", objects)
+                }
+                None => GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]),
+            };
+            GitCall { args: [call.args, vec![commit.to_string().into()]].concat(), ..call }
         };
-        let outputs = run_all(runner, &commits.iter().map(call).collect::<Vec<_>>())?;
-        let links = |output: &[u8]| parse_links(output).map(|(path, (_, id))| (path, id)).collect();
-        Ok(outputs.iter().map(|output| links(&output.stdout)).collect())
+        let outputs = run_all(runner, &asked.iter().map(call).collect::<Vec<_>>())?;
+        let is_link = |mode: &GitName| mode.as_bytes() == b"120000";
+        let links = |((_, index), output): (&(_, Option<(_, &IndexState)>), &GitOutput)| match index {
+            Some((_, index)) => {
+                let entries = index.iter().filter_map(|(path, entries)| Some((path, entries.first()?)));
+                let entries = entries.filter(|(_, entry)| is_link(&entry.mode));
+                let mut links: BTreeMap<GitName, ObjectId> =
+                    entries.map(|(path, entry)| (path.clone(), entry.id)).collect();
+                for change in parse_changes(&output.stdout) {
+                    links.remove(&change.path);
+                    let committed = change.before.filter(|(mode, _)| is_link(mode));
+                    links.extend(committed.map(|(_, id)| (change.path, id)));
+                }
+                links.into_iter().collect()
+            }
+            None => parse_links(&output.stdout).map(|(path, (_, id))| (path, id)).collect(),
+        };
+        Ok(asked.iter().zip(&outputs).map(links).collect())
+    }
+
+    /// The index of a checkout at this commit, and the directory in which it was read: where it differs from the commit is a
+    /// smaller question than what a large commit has. A conflict hides what the commit has.
+    fn index_of(&self, commit: ObjectId) -> Option<(PathBuf, &IndexState)> {
+        let is_at = |name: &CheckoutName| self.agent.head_commit(name) == Some(commit);
+        let (name, checkout) = self.agent.checkouts.iter().find(|(name, _)| is_at(name))?;
+        let has_conflict = checkout.index.values().flatten().any(|entry| entry.stage > 0);
+        let git_dir = self.agent_copy.join(name.directory());
+        (!has_conflict && git_dir.join("index").exists()).then_some((git_dir, &checkout.index))
     }
 
     /// The content of an object.

@@ -2,10 +2,11 @@
 //! into place as a whole. So it has no file that was not transferred.
 
 use crate::apply::{ApplyPlace, prepare};
+use crate::clean_directory::format_of;
 use crate::config_keys::{ConfigSetting, config_settings};
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
-use crate::group::{Selection, WaitingGroup};
+use crate::group::{ApprovedGroups, WaitingGroup};
 use crate::limit;
 use crate::object_id::ObjectFormat;
 use crate::question::{QuestionSides, RepositoryQuestion};
@@ -39,22 +40,19 @@ impl NewRepository {
         let config =
             agent.read(Path::new("config"), limit::GIT_FILE)?.map(|file| file.bytes).unwrap_or_default();
         let settings = config_settings(&config, &scratch.join("config"), runner)?;
-        let format =
-            crate::clean_directory::CleanDirectory::copy(agent, &scratch.join("format"), runner)?.format;
+        let format = format_of(agent, scratch, runner)?;
         if format.promisor.is_some() {
             return Err(GitError::Unsupported("a new partial clone".into()));
         }
         let empty = scratch.join("empty");
         init(&empty, &format)?;
-        let source = PlainSource::new(&empty);
-        let mut base = RepositoryState::read(&source, &scratch.join("base"), runner)?;
         // A new shallow clone has its boundaries from the beginning.
-        base.shallow = agent.read(Path::new("shallow"), limit::TABLE)?.map(|file| GitName::new(&file.bytes));
-        if let Some(shallow) = &base.shallow {
+        if let Some(shallow) = agent.read(Path::new("shallow"), limit::TABLE)? {
             let file = empty.join("shallow");
-            fs::write(&file, shallow.as_bytes()).map_err(GitError::io("write", &file))?;
-            base = RepositoryState::read(&source, &scratch.join("shallow"), runner)?;
+            fs::write(&file, shallow.bytes).map_err(GitError::io("write", &file))?;
         }
+        let source = PlainSource::new(&empty);
+        let base = RepositoryState::read(&source, &scratch.join("base"), runner)?;
         let sides = QuestionSides { base: &base, person: &source, agent };
         let mut question = RepositoryQuestion::read(sides, &scratch.join("question"), runner)?;
         let (settings, waiting_settings): (Vec<_>, Vec<_>) =
@@ -67,39 +65,20 @@ impl NewRepository {
         Ok(NewRepository { question, settings, waiting_settings, format, empty })
     }
 
-    /// Makes the repository at `place.git_dir`, where nothing may be.
-    ///
-    /// Whole or not at all: until it is moved into place, it is under a name of placet's next to it.
-    pub fn apply(&self, selection: &Selection, place: ApplyPlace<'_>) -> Result<()> {
-        if place.git_dir.symlink_metadata().is_ok() {
-            return Err(GitError::Changed(format!("`{}`", place.git_dir.display())));
-        }
-        let mut name = place.git_dir.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".placet-{}", std::process::id()));
-        let staged = place.git_dir.with_file_name(name);
-        let made = self.make(&staged, selection, place);
-        let moved = made
-            .and_then(|()| fs::rename(&staged, place.git_dir).map_err(GitError::io("create", place.git_dir)));
-        if moved.is_err() {
-            let _ = fs::remove_dir_all(&staged);
-        }
-        moved
-    }
-
     /// Makes the repository at `staged`, where nothing is, for a caller that moves it into place.
-    pub fn make(&self, staged: &Path, selection: &Selection, place: ApplyPlace<'_>) -> Result<()> {
+    pub fn make(&self, staged: &Path, approved: &ApprovedGroups, place: ApplyPlace<'_>) -> Result<()> {
         init(staged, &self.format)?;
         let shallow = self.empty.join("shallow");
         if shallow.exists() {
             fs::copy(&shallow, staged.join("shallow")).map_err(GitError::io("write", staged))?;
         }
         let place = ApplyPlace { git_dir: staged, ..place };
-        let has_whole_file = selection.approved.contains(&WaitingGroup::File(GitName::from("config")));
+        let has_whole_file = approved.contains(&WaitingGroup::File(GitName::from("config")));
         if !has_whole_file || self.waiting_settings.is_empty() {
             write_settings(staged, &self.settings)?;
         }
         let Some(question) = &self.question else { return Ok(()) };
-        let mut change = question.comparison.selected(selection)?;
+        let mut change = question.comparison.selected(approved)?;
         // The file that was compared is the one of `git init`, which the settings have changed.
         let config = change.files.remove(&GitName::from("config"));
         prepare(question, &change, place)?.commit(place)?;
@@ -109,12 +88,6 @@ impl NewRepository {
         }
         Ok(())
     }
-}
-
-/// Takes a repository away that was made by [`NewRepository::apply`], into a directory that does not exist yet, from
-/// which [`fs::rename`] or a copy brings it back. Both have to be on one file system.
-pub fn remove_new_repository(git_dir: &Path, kept: &Path) -> Result<()> {
-    fs::rename(git_dir, kept).map_err(GitError::io("move", git_dir))
 }
 
 /// A bare repository without templates: hooks and examples of this machine are not the agent's.

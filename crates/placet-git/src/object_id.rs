@@ -66,6 +66,16 @@ impl ObjectId {
         Some(ObjectId { bytes, length: u8::try_from(hex.len() / 2).ok()? })
     }
 
+    pub(crate) fn write_hex(&self, to: &mut Vec<u8>) {
+        const DIGITS: [u8; 16] = *b"0123456789abcdef";
+        let digit = |value: u8| DIGITS.get(usize::from(value)).copied();
+        to.extend(self.as_bytes().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten());
+    }
+
+    pub(crate) fn is_of(&self, format: ObjectFormat) -> bool {
+        2 * usize::from(self.length) == format.zero().len()
+    }
+
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.bytes.iter().all(|byte| *byte == 0)

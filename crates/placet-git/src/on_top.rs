@@ -10,6 +10,7 @@ use crate::state::{RepositoryState, branch_of};
 use crate::tree_lines::parse_tree;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Refs in conflict that the person moved forward, and whose commit of the agent contains the person's. A commit that the
 /// person took away does not come back. A ref that the agent did not move shows the person's commit: nothing is on top of it.
@@ -53,7 +54,8 @@ pub(crate) fn base(
 ) -> Result<RepositoryState> {
     let mut state = base.clone();
     for name in on_top {
-        state.refs.extend(person.refs.get(name).map(|target| (name.clone(), target.clone())));
+        Arc::make_mut(&mut state.refs)
+            .extend(person.refs.get(name).map(|target| (name.clone(), target.clone())));
     }
     for (name, checkout) in &mut state.checkouts {
         let Some(now) = person.checkouts.get(name).filter(|now| now.head == checkout.head) else { continue };
@@ -71,9 +73,9 @@ pub(crate) fn base(
             });
             match (entries, staged, tree.get(&path)) {
                 (Some(entries), Some(Some(staged)), Some(committed)) if staged == *committed => {
-                    checkout.index.insert(path, entries.clone());
+                    Arc::make_mut(&mut checkout.index).insert(path, entries.clone());
                 }
-                (None, _, None) => drop(checkout.index.remove(&path)),
+                (None, _, None) => drop(Arc::make_mut(&mut checkout.index).remove(&path)),
                 _ => {}
             }
         }

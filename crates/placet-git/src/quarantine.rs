@@ -9,7 +9,7 @@ use crate::object_id::ObjectId;
 use crate::runner::{GitCall, GitRunner, run_all, run_one};
 use crate::source::RepositorySource;
 use crate::state::RepositoryFormat;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -51,18 +51,21 @@ impl Quarantine {
         let known: Vec<ObjectId> = wanted.known.iter().take(limit::EXCLUDED_TIPS).copied().collect();
         let asked: Vec<ObjectId> =
             wanted.tips.iter().chain(&wanted.mentioned).chain(&known).copied().collect();
-        let there = existing(&agent.path, &asked, runner)?;
-        if let Some(missing) = wanted.tips.iter().find(|id| !there.contains(id)) {
+        let there = stored(&agent.path, &asked, runner)?;
+        if let Some(missing) = wanted.tips.iter().find(|id| !there.contains_key(id)) {
             return Err(GitError::Missing(missing.to_string()));
         }
-        let new = wanted.tips.iter().chain(wanted.mentioned.iter().filter(|id| there.contains(id)));
+        let new = wanted.tips.iter().chain(wanted.mentioned.iter().filter(|id| there.contains_key(id)));
         let new: Vec<ObjectId> = new.copied().collect();
         if new.is_empty() {
             return Ok(quarantine);
         }
         let pack = path.join("transfer.pack");
         let mut input = lines(&new, "");
-        input.extend(lines(&known.iter().filter(|id| there.contains(id)).copied().collect::<Vec<_>>(), "^"));
+        input.extend(lines(
+            &known.iter().filter(|id| there.contains_key(id)).copied().collect::<Vec<_>>(),
+            "^",
+        ));
         let mut args =
             vec!["pack-objects", "--revs", "--stdout", "--thin", "-q", "--delta-base-offset", "--window=0"];
         if agent.format.promisor.is_some() {
@@ -81,10 +84,6 @@ impl Quarantine {
         connected(path, &new, &wanted.known, agent.format.promisor.is_some(), runner)?;
         fs::remove_file(&pack).map_err(GitError::io("remove", &pack))?;
         Ok(quarantine)
-    }
-
-    pub(crate) fn objects(&self) -> PathBuf {
-        self.path.join("objects")
     }
 }
 
@@ -120,23 +119,26 @@ pub(crate) fn lines(ids: &[ObjectId], prefix: &str) -> Vec<u8> {
     ids.iter().flat_map(|id| format!("{prefix}{id}\n").into_bytes()).collect()
 }
 
-/// Which of these objects a store has.
-pub(crate) fn existing(
-    git_dir: &Path,
-    ids: &[ObjectId],
-    runner: &dyn GitRunner,
-) -> Result<BTreeSet<ObjectId>> {
-    Ok(found(&run_one(runner, batch_check(git_dir, ids))?.stdout))
+/// Those of these objects that a store has, with their kinds (`commit`, `tag`, `tree`, `blob`) and sizes in bytes.
+pub(crate) type StoredObjects = BTreeMap<ObjectId, (GitName, u64)>;
+
+pub(crate) fn stored(git_dir: &Path, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<StoredObjects> {
+    Ok(parse_stored(&run_one(runner, batch_check(git_dir, ids))?.stdout))
 }
 
 fn batch_check(git_dir: &Path, ids: &[ObjectId]) -> GitCall {
-    let args = ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"];
+    let args = ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", "--buffer"];
     GitCall::new(git_dir, args).input(lines(ids, ""))
 }
 
-fn found(output: &[u8]) -> BTreeSet<ObjectId> {
-    let lines = output.split(|byte| *byte == b'\n').filter(|line| !line.ends_with(b" missing"));
-    lines.filter_map(|line| ObjectId::from_hex(line.split(|byte| *byte == b' ').next()?)).collect()
+/// Of an object that is missing, there is no size.
+fn parse_stored(output: &[u8]) -> StoredObjects {
+    let object = |line: &[u8]| {
+        let mut words = line.split(|byte| *byte == b' ');
+        let (id, kind, size) = (words.next()?, words.next()?, words.next()?);
+        Some((ObjectId::from_hex(id)?, (GitName::new(kind), std::str::from_utf8(size).ok()?.parse().ok()?)))
+    };
+    output.split(|byte| *byte == b'\n').filter_map(object).collect()
 }
 
 /// Everything that is reachable is there, as `receive-pack` checks it.
@@ -154,8 +156,9 @@ fn connected(
     // `--ignore-missing` is for what the person's refs name; the new objects are asked for by name.
     let walk = GitCall::new(git_dir, args).transfer().input([lines(new, ""), lines(known, "^")].concat());
     let calls = [batch_check(git_dir, new), walk];
-    let there = run_all(runner, &calls)?.first().map(|output| found(&output.stdout)).unwrap_or_default();
-    match new.iter().find(|id| !there.contains(id)) {
+    let there =
+        run_all(runner, &calls)?.first().map(|output| parse_stored(&output.stdout)).unwrap_or_default();
+    match new.iter().find(|id| !there.contains_key(id)) {
         Some(missing) => Err(GitError::Missing(missing.to_string())),
         None => Ok(()),
     }

@@ -5,19 +5,20 @@
 use crate::clean_directory::refuse_special_objects;
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, class_of};
+use crate::git_file::{GitFileClass, class_of, worktree_path};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::limit;
 use crate::object_id::ObjectId;
 use crate::on_top;
-use crate::quarantine::{Quarantine, WantedObjects};
+use crate::quarantine::{Quarantine, WantedObjects, stored};
 use crate::repository_move::{Moved, RepositoryMove, branches_to_return_to};
 use crate::runner::{GitCall, GitRunner, run_one};
 use crate::source::RepositorySource;
 use crate::state::{CheckoutName, RefTarget, RepositoryState, branch_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the sides of a question are.
 #[derive(Clone, Copy)]
@@ -43,6 +44,8 @@ pub struct RepositoryQuestion {
     /// them, because the agent's index was older.
     pub taken_back: BTreeMap<GitName, Vec<GitName>>,
     pub(crate) quarantine: Quarantine,
+    /// The clean git directory of the agent's state.
+    pub(crate) agent_copy: PathBuf,
 }
 
 impl RepositoryQuestion {
@@ -96,6 +99,7 @@ impl RepositoryQuestion {
             not_carried,
             taken_back,
             quarantine,
+            agent_copy: copy.path,
         };
         for name in on_top {
             let paths = question.paths_taken_back(&name, runner)?;
@@ -108,15 +112,8 @@ impl RepositoryQuestion {
 
     /// The sizes of objects in bytes, of those that are there.
     pub fn sizes(&self, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<BTreeMap<ObjectId, u64>> {
-        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-        let call = GitCall::new(&self.quarantine.path, args).input(input.into_bytes());
-        let output = run_one(runner, call)?.stdout;
-        let sizes = output.split(|byte| *byte == b'\n').filter_map(|line| {
-            let (id, size) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
-            Some((ObjectId::from_hex(id)?, std::str::from_utf8(size.get(1..)?).ok()?.parse().ok()?))
-        });
-        Ok(sizes.collect())
+        let stored = stored(&self.quarantine.path, ids, runner)?;
+        Ok(stored.into_iter().map(|(id, (_, size))| (id, size)).collect())
     }
 
     /// Whether a ref that the agent moved can be decided by itself: no `HEAD` is on it, before or after, no operation returns
@@ -137,13 +134,27 @@ impl RepositoryQuestion {
             && !moved.refs.values().any(is_half)
     }
 
+    /// Whether git has the path in the index of a checkout, before or after.
+    #[must_use]
+    pub fn is_tracked(&self, checkout: &CheckoutName, path: &GitName) -> bool {
+        let states = [&self.person, &self.agent].into_iter();
+        states.filter_map(|state| state.checkouts.get(checkout)).any(|one| one.index.contains_key(path))
+    }
+
+    /// Where the files of a linked worktree are, as its registration says.
+    #[must_use]
+    pub fn worktree_path(&self, name: &GitName) -> Option<PathBuf> {
+        worktree_path(&self.agent.files, name).or_else(|| worktree_path(&self.person.files, name))
+    }
+
     /// A base for which the agent did not move these refs: it has what they became, and is no state of the person's.
     #[must_use]
     pub fn base_with_refs(&self, names: &BTreeSet<GitName>) -> RepositoryState {
         let mut base = RepositoryState { read_from: Vec::new(), ..self.base.clone() };
-        base.refs.retain(|name, _| !names.contains(name));
+        let refs = Arc::make_mut(&mut base.refs);
+        refs.retain(|name, _| !names.contains(name));
         let theirs = self.agent.refs.iter().filter(|(name, _)| names.contains(*name));
-        base.refs.extend(theirs.map(|(name, target)| (name.clone(), target.clone())));
+        refs.extend(theirs.map(|(name, target)| (name.clone(), target.clone())));
         base
     }
 
@@ -172,10 +183,6 @@ impl RepositoryQuestion {
         let (person, agent) = (changed(person)?, changed(agent)?);
         Ok(person.difference(&agent).map(|path| GitName::new(path)).collect())
     }
-
-    pub(crate) fn quarantine_path(&self) -> PathBuf {
-        self.quarantine.path.clone()
-    }
 }
 
 /// Takes out of the moves what means nothing by itself, and lists what differs and is not applied.
@@ -194,7 +201,10 @@ fn drop_what_is_not_carried(
     let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();
     let operations: Vec<CheckoutName> = comparison.moved.files.keys().filter_map(operation_of).collect();
     comparison.conflicts.retain(|item| match item {
-        RepositoryItem::File(name) => !matches!(class_of(name), GitFileClass::OperationTrace(_)),
+        RepositoryItem::File(name) => match class_of(name) {
+            GitFileClass::OperationTrace(checkout) => operations.contains(&checkout),
+            _ => true,
+        },
         _ => true,
     });
     comparison.moved.files.retain(|name, _| {

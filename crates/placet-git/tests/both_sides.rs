@@ -12,7 +12,7 @@
 
 mod support;
 
-use placet_git::{ConflictRule, Selection};
+use placet_git::ApprovedGroups;
 use support::{FUNCTIONS, Scene, everything, in_parallel, same, sh};
 
 const BEFORE: &str = "repository .; git branch side HEAD~1; echo s >> b.txt; git stash -q";
@@ -224,7 +224,7 @@ fn what_the_person_did_meanwhile_is_never_lost() {
     });
 }
 
-/// The person committed on top of a change that was applied: the ref stays, and the branch beside it goes back.
+/// The person committed on top of a change that was applied: the ref stays.
 #[test]
 fn an_undo_leaves_a_ref_that_the_person_moved_on() {
     let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}"));
@@ -236,13 +236,9 @@ fn an_undo_leaves_a_ref_that_the_person_moved_on() {
     scene.person("echo 3 >> b.txt; git commit -qam Mine");
     let found = scene.undo_question(&applied).unwrap();
     assert_eq!(
-        found.selected(&Selection::default()).unwrap_err().to_string(),
+        found.selected(&ApprovedGroups::new()).unwrap_err().to_string(),
         "refs/heads/main changed on both sides"
     );
-    let left =
-        found.selected(&Selection { conflicts: ConflictRule::LeaveOut, ..Selection::default() }).unwrap();
-    assert_eq!(left.refs.keys().map(|name| name.escaped()).collect::<Vec<_>>(), ["refs/heads/topic"]);
-    assert!(left.checkouts.is_empty());
 }
 
 /// The person went on to a branch of their own: an index that goes back would take away there what the commits of that branch
@@ -264,7 +260,7 @@ fn an_undo_leaves_an_index_that_belongs_to_another_commit() {
         scene.work_tree_of("2");
         scene.person(&format!("T=1700200000\n{FUNCTIONS}{person}"));
         let found = scene.undo_question(&applied).unwrap();
-        let error = found.selected(&Selection::default()).unwrap_err().to_string();
+        let error = found.selected(&ApprovedGroups::new()).unwrap_err().to_string();
         assert_eq!(error, "HEAD changed on both sides", "{person} | {agent}");
     }
 }
@@ -291,13 +287,13 @@ fn an_undo_of_two_changes_leaves_what_the_person_committed_between_them() {
     let (change, scene) = later(&mine);
     let found = placet_git::undo_question(&first.clone().then(change), &scene.git_dir(), &scene.fresh("now"))
         .unwrap();
-    let error = found.selected(&Selection::default()).unwrap_err().to_string();
+    let error = found.selected(&ApprovedGroups::new()).unwrap_err().to_string();
     assert_eq!(error, "refs/heads/main changed on both sides");
     // Without it they are one.
     let (change, scene) = later("true");
     let found =
         placet_git::undo_question(&first.then(change), &scene.git_dir(), &scene.fresh("now")).unwrap();
-    let back = found.selected(&Selection::default()).unwrap();
+    let back = found.selected(&ApprovedGroups::new()).unwrap();
     assert_eq!(back.refs.len(), 1);
     assert_eq!(back.checkouts.values().map(|checkout| checkout.index.len()).sum::<usize>(), 2);
 }
@@ -374,8 +370,7 @@ fn a_worktree_that_goes_takes_nothing_along_that_was_staged_there_since() {
     let mut removed = Scene::new(&format!("{before}; {add}"));
     removed.agent("git worktree remove ../wt").person(stage);
     for found in [undo, removed.question().unwrap().unwrap().comparison] {
-        let approved = found.groups();
-        let error = found.selected(&Selection { approved, ..Selection::default() }).unwrap_err();
+        let error = found.selected(&found.groups()).unwrap_err();
         assert_eq!(error.to_string(), "the staged entry `s.txt` changed on both sides");
     }
 }

@@ -11,7 +11,7 @@
 
 mod support;
 
-use placet_git::Selection;
+use placet_git::ApprovedGroups;
 use support::{FUNCTIONS, Scene, in_parallel, sh};
 
 /// What an agent does, and the beginning of the error; an empty one where what git sees of the person's repository
@@ -134,7 +134,7 @@ fn a_hostile_repository_is_refused_or_has_no_effect_that_waits_for_nobody() {
         let result = scene.question().and_then(|question| match question {
             Some(question) => {
                 placet_git::RepositoryRows::read(&question, &placet_git::PlainRunner)?;
-                scene.apply(&question, &Selection::default()).map(|_| ())
+                scene.apply(&question, &ApprovedGroups::new()).map(|_| ())
             }
             None => Ok(()),
         });

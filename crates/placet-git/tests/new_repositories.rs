@@ -11,8 +11,8 @@
 
 mod support;
 
-use placet_git::{NewRepository, PlainRunner, PlainSource, Selection, Unwatched};
-use support::{FUNCTIONS, Scene, everything, in_parallel, same, says_in, sh, with_place};
+use placet_git::{ApprovedGroups, NewRepository, PlainRunner, PlainSource, Unwatched};
+use support::{FUNCTIONS, Scene, everything, in_parallel, make_new, same, says_in, sh, with_place};
 
 /// Title, the agent's command, the git directory, and the settings that wait.
 const CASES: &[(&str, &str, &str, &str)] = &[
@@ -80,15 +80,15 @@ fn a_new_repository_is_made_again_by_git() {
         let waiting: Vec<String> = new.waiting_settings.iter().map(|setting| setting.key.escaped()).collect();
         same(&format!("{title}: waits"), waits, &waiting.join(" "))?;
         scene.work_tree_of("2");
-        let selection = new.question.as_ref().map(everything).unwrap_or_default();
+        let approved = new.question.as_ref().map(everything).unwrap_or_default();
         let (place, journal) = (scene.repo().join(git_dir), scene.fresh("journal"));
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        with_place(&place, &journal, &Unwatched, |place| new.apply(&selection, place)).map_err(error)?;
+        with_place(&place, &journal, &Unwatched, |place| make_new(&new, &approved, place)).map_err(error)?;
         same(&format!("{title}: made"), &said, &says_in(&work, below))?;
         // Without an approval nothing that waits is there.
         let other = scene.repo().join("other.git");
         let journal = scene.fresh("journal");
-        with_place(&other, &journal, &Unwatched, |place| new.apply(&Selection::default(), place))
+        with_place(&other, &journal, &Unwatched, |place| make_new(&new, &ApprovedGroups::new(), place))
             .map_err(error)?;
         let left = sh(
             &other,

@@ -66,6 +66,13 @@ fn each_command_of_placets_own_table_is_applied_undone_and_redone_as_git_would_s
     });
 }
 
+/// Makes the repository of a clone of `up` with these options the one of the directory itself.
+const CLONED: &str = "clone() { repository up; git switch -qc side; echo g > gone; git add .; git commit -qm Side; git switch -q main; cd ..; git -C up config uploadpack.allowFilter true; git clone -q \"$@\" c; mv c/.git c/*.txt .; \
+    mkdir -p .git/info; echo up > .git/info/exclude; }; ";
+/// Commits, staged files, and a stash entry.
+const WORK: &str = "echo 2 >> a.txt; git commit -qam Agent; git branch b HEAD~1; echo 3 >> a.txt; git stash push -q; echo n > n; git add n; \
+    git update-ref -d refs/remotes/origin/side";
+
 /// Formats and names: title, what the person did before, what the agent runs.
 const FORMATS: &[(&str, &str, &str)] = &[
     (
@@ -124,6 +131,10 @@ const FORMATS: &[(&str, &str, &str)] = &[
         "repository .",
         "printf x > 'a\nb'; printf y > $'\\xff\\x1b[2J'; printf z > '-n'; git add .; git commit -qm odd; git branch 'x%00\u{202e}'",
     ),
+    ("alternates", "clone --shared up", WORK),
+    ("shallow clone", "clone --depth 1 \"file://$PWD/up\"", WORK),
+    ("partial clone", "clone --filter=blob:none \"file://$PWD/up\"", WORK),
+    ("split index", "repository .; git update-index --split-index; echo p > p; git add p", WORK),
     (
         "symbolic refs",
         "repository .; git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main",
@@ -139,7 +150,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
 #[test]
 fn formats_and_odd_names_are_applied_undone_and_redone() {
     in_parallel(FORMATS, |(title, before, agent)| {
-        let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{CLONED}{before}"));
         scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
         round_trip(title, &scene)
     });

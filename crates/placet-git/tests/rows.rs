@@ -12,10 +12,10 @@
 mod support;
 
 use placet_git::{
-    GitCall, GitError, GitOperation, GitOutput, GitRunner, PlainRunner, RefMovement, RepositoryQuestion,
-    RepositoryRows, StagedKind, WaitingGroup,
+    GitCall, GitError, GitName, GitOperation, GitOutput, GitRunner, PlainRunner, RefMovement,
+    RepositoryQuestion, RepositoryRows, StagedKind, WaitingGroup,
 };
-use support::{FUNCTIONS, Scene};
+use support::{FUNCTIONS, Scene, sh};
 
 fn read(before: &str, agent: &str) -> (Scene, RepositoryQuestion, RepositoryRows) {
     let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
@@ -131,7 +131,7 @@ fn a_stopped_rebase_is_one_group_that_moves_nothing_without_its_answer() {
     assert_eq!((state.kind, state.steps), (GitOperation::Rebase, Some((1, 1))));
     assert_eq!(state.branch.unwrap().escaped(), "refs/heads/topic");
     assert_eq!(question.groups.iter().filter(|group| matches!(group, WaitingGroup::Operation(_))).count(), 1);
-    let change = question.comparison.selected(&placet_git::Selection::default()).unwrap();
+    let change = question.comparison.selected(&placet_git::ApprovedGroups::new()).unwrap();
     assert!(change.is_empty(), "{change:?}");
     drop(scene);
 }
@@ -146,9 +146,78 @@ fn a_stash_entry_has_its_changes() {
 
 #[test]
 fn what_is_not_carried_is_named() {
-    let (_scene, _, rows) =
+    let (_scene, question, _) =
         read("repository .", "git tag x; echo x > .git/unknown; git gc -q; echo '#!' > .git/hooks/x");
-    let names: Vec<String> = rows.not_carried.iter().map(|name| name.escaped()).collect();
+    let names: Vec<String> = question.not_carried.iter().map(|name| name.escaped()).collect();
     assert!(names.contains(&"unknown".to_owned()), "{names:?}");
     assert!(!names.iter().any(|name| name.ends_with(".pack") || name.starts_with("hooks/")), "{names:?}");
+}
+
+/// Where a checkout is at the commit, they are found by what differs from its index.
+#[test]
+fn the_links_of_a_commit_are_those_of_its_tree() {
+    let before = "repository .; ln -s a.txt l; git add l; git commit -qm Link";
+    let staged = [
+        "true",
+        "git rm -q --cached l",
+        "ln -s b.txt n; git add n",
+        "ln -sf b.txt l; git add l",
+        "rm l; echo file > l; git add l",
+        "git update-index --split-index; git rm -q --cached l",
+        "git rm -q l; ln -s x d; git add d; git commit -qm D; git rm -q --cached d",
+        "git switch -qc other; git rm -q l; git commit -qm Gone; git switch -q main; git rm -q --cached l",
+        "git worktree add -q ../wt; cd ../wt; ln -s a.txt w; git add w; git commit -qm W; git rm -q --cached w; cd ../repo",
+    ];
+    for line in staged {
+        let commit = "echo 2 >> b.txt; git commit -qm Agent -- b.txt";
+        let (scene, question, rows) = read(before, &format!("{line}; {commit}"));
+        for commit in &rows.commits {
+            let tree = sh(&scene.root().join("2/repo"), &format!("git ls-tree -r {}", commit.id));
+            let wanted: Vec<&str> = tree.lines().filter(|line| line.starts_with("120000")).collect();
+            let found = question.links(&[commit.id], &PlainRunner).unwrap().remove(0);
+            let found = found.iter().map(|(path, id)| format!("120000 blob {id}\t{}", path.escaped()));
+            assert_eq!(found.collect::<Vec<_>>(), wanted, "{line}");
+        }
+    }
+}
+
+/// placet reads loose refs itself: their contents as git does.
+#[test]
+fn loose_refs_are_those_of_git() {
+    let contents = [
+        "$(git rev-parse main)",
+        "$(git rev-parse main | tr a-f A-F)",
+        "$(git rev-parse main) and more",
+        "$(git rev-parse main)more",
+        "$(git rev-parse main)000000000000000000000000",
+        "",
+        "0000000000000000000000000000000000000000",
+        "ref: refs/heads/main",
+        "ref:refs/heads/main  ",
+        "ref: refs/heads/nowhere",
+        "junk",
+    ];
+    for (number, content) in contents.iter().enumerate() {
+        // A packed ref of the same name does not count.
+        let line = format!(
+            "git branch x HEAD~1; git pack-refs --all; printf '%s\\n' \"{content}\" > .git/refs/heads/x"
+        );
+        let scene = Scene::new(&format!("{FUNCTIONS}repository .; {line}"));
+        let listed =
+            sh(&scene.repo(), "git for-each-ref --format='%(refname) %(objectname)' refs/heads/x 2>&1");
+        let name = GitName::from("refs/heads/x");
+        let symbolic = scene.base.refs.get(&name).is_some_and(|target| target.object().is_none());
+        let id = scene.base.resolve(&name).map(|id| format!("refs/heads/x {id}\n"));
+        assert_eq!(symbolic, content.starts_with("ref:"), "{number}: {content}");
+        match id {
+            Some(id) => assert_eq!(id, listed, "{number}: {content}"),
+            None => assert!(!listed.starts_with("refs/"), "{number}: {content}: {listed}"),
+        }
+        let is_listed = listed.starts_with("refs/");
+        assert_eq!(
+            scene.base.unreadable.contains(&name),
+            !is_listed && !symbolic,
+            "{number}: {content}: {listed}"
+        );
+    }
 }

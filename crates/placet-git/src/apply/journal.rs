@@ -2,7 +2,7 @@
 
 use super::checkout_files::remove_all;
 use super::place::ApplyPlace;
-use super::ref_plan::RefPlan;
+use super::ref_plan::{ExpectedLock, RefPlan};
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::repository_move::RepositoryMove;
@@ -29,8 +29,9 @@ pub(crate) enum OwnLock {
     Linked { lock: GitName, from: GitName },
     /// Taken by `git update-ref` for us: it is ours while it is this file.
     Taken { lock: GitName, device: u64, inode: u64, changed: (i64, i64) },
-    /// About to be taken by git, which writes this into it: nothing where it deletes a ref, or only logs.
-    Expected { lock: GitName, content: GitName },
+    /// About to be taken by git, which writes this into it: nothing where it deletes a ref, or only logs. What it writes into
+    /// the lock of reftables is not known.
+    Expected { lock: GitName, content: Option<GitName> },
 }
 
 /// A journal in a directory of placet's.
@@ -119,7 +120,7 @@ impl ApplyJournal {
     }
 
     /// Says which locks git will take, and what it writes into them.
-    pub(crate) fn expect_locks(&mut self, locks: Vec<(GitName, GitName)>) -> Result<()> {
+    pub(super) fn expect_locks(&mut self, locks: Vec<ExpectedLock>) -> Result<()> {
         self.locks.extend(locks.into_iter().map(|(lock, content)| OwnLock::Expected { lock, content }));
         self.save()
     }
@@ -127,14 +128,15 @@ impl ApplyJournal {
     /// Says which files the prepared transaction holds.
     pub(crate) fn record_ref_locks(&mut self) -> Result<()> {
         let git_dir = self.git_dir.as_path();
-        let expected = self.locks.iter().filter_map(|lock| match lock {
-            OwnLock::Expected { lock, .. } => Some(lock.clone()),
-            _ => None,
-        });
-        let held = expected.filter_map(|lock| {
-            let meta = git_dir.join(lock.as_path()).symlink_metadata().ok()?;
-            let changed = (meta.ctime(), meta.ctime_nsec());
-            Some(OwnLock::Taken { lock, device: meta.dev(), inode: meta.ino(), changed })
+        let held = self.locks.iter().filter_map(|lock| match lock {
+            OwnLock::Expected { lock, content: Some(_) } => {
+                let meta = git_dir.join(lock.as_path()).symlink_metadata().ok()?;
+                let changed = (meta.ctime(), meta.ctime_nsec());
+                Some(OwnLock::Taken { lock: lock.clone(), device: meta.dev(), inode: meta.ino(), changed })
+            }
+            // It is written later.
+            OwnLock::Expected { .. } => Some(lock.clone()),
+            OwnLock::Taken { .. } | OwnLock::Linked { .. } => None,
         });
         self.locks = held.collect();
         self.save()

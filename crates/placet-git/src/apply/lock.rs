@@ -105,16 +105,17 @@ impl FileLocks {
     }
 }
 
-/// Removes the locks of an apply that was killed, and no others. Returns those of which this cannot be told.
+/// Removes the locks of an apply of which placet or git was killed, and no others. Returns those of which this cannot be told.
 pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
     let git_dir = journal.git_dir.as_path();
+    // Otherwise git has removed its locks.
     let was_killed = journal.guard().exists();
     let mut unknown = Vec::new();
     for own in &journal.locks {
         match own {
             OwnLock::Linked { lock, from } => {
                 if same_file(lock.as_path(), from.as_path()) {
-                    let _ = fs::remove_file(lock.as_path());
+                    remove(lock.as_path());
                 }
                 let _ = fs::remove_file(from.as_path());
             }
@@ -125,16 +126,18 @@ pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
                         && (meta.ctime(), meta.ctime_nsec()) == *changed
                 });
                 if is_it {
-                    let _ = fs::remove_file(&path);
+                    remove(&path);
                 }
             }
             OwnLock::Expected { lock, content } => {
                 let path = git_dir.join(lock.as_path());
+                let content = content.as_ref().map(GitName::as_bytes);
                 match fs::read(&path) {
-                    // Nothing is in a lock for a deletion: it is ours only where git could not remove it.
-                    Ok(bytes) if bytes == content.as_bytes() && (was_killed || !bytes.is_empty()) => {
-                        let _ = fs::remove_file(&path);
+                    // git may have been killed before it wrote all of it. Nothing is in a lock for a deletion.
+                    Ok(bytes) if was_killed && content.is_none_or(|content| content.starts_with(&bytes)) => {
+                        remove(&path);
                     }
+                    Ok(bytes) if !bytes.is_empty() && content == Some(&bytes) => remove(&path),
                     Ok(_) => unknown.push(path),
                     Err(_) => {}
                 }
@@ -145,4 +148,12 @@ pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
     // A lock may be named with each of the contents that it has one after the other.
     unknown.retain(|path| path.exists());
     unknown
+}
+
+/// Who holds the lock of the packed refs has written the new ones, too, and git never replaces that file.
+fn remove(lock: &Path) {
+    if lock.ends_with("packed-refs.lock") {
+        let _ = fs::remove_file(lock.with_extension("new"));
+    }
+    let _ = fs::remove_file(lock);
 }

@@ -5,7 +5,7 @@ use crate::clean_directory::CleanDirectory;
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
-use crate::quarantine::{existing, lines, object_count, store};
+use crate::quarantine::{lines, object_count, store, stored};
 use crate::repository_move::RepositoryMove;
 use crate::runner::{GitCall, PlainRunner, run_one};
 use crate::state::RepositoryState;
@@ -25,8 +25,8 @@ pub(super) fn keep(
     if before.is_empty() {
         return Ok(());
     }
-    let there = existing(&copy.path, &before, &PlainRunner)?;
-    let lost: BTreeSet<_> = there.into_iter().filter(|id| !after.contains(id)).collect();
+    let there = stored(&copy.path, &before, &PlainRunner)?;
+    let lost: BTreeSet<_> = there.into_keys().filter(|id| !after.contains(id)).collect();
     if lost.is_empty() {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(super) fn keep(
     let heads = now.checkouts.keys().filter_map(|name| now.head_commit(name)).filter(|id| !lost.contains(id));
     let stays = heads.chain(stays.filter_map(|(_, target)| target.object()));
     let kept: Vec<_> = after.iter().copied().chain(stays).take(limit::EXCLUDED_TIPS).collect();
-    let kept: Vec<_> = existing(&copy.path, &kept, &PlainRunner)?.into_iter().collect();
+    let kept: Vec<_> = stored(&copy.path, &kept, &PlainRunner)?.into_keys().collect();
     let mut input = lines(&lost.into_iter().collect::<Vec<_>>(), "");
     input.extend(lines(&kept, "^"));
     let pack = journal.directory().join(FILE);

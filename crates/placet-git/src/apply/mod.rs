@@ -21,6 +21,6 @@ mod transaction;
 pub use again::{has_more, undo_question};
 pub use git_program::{person_identity, signs_commits};
 pub use journal::{ApplyJournal, MovePhase};
-pub use place::{ApplyPlace, ApplyWatch, MoveStep, PersonIdentity, Unwatched};
-pub use recover::{MoveRecovery, recover};
+pub use place::{ApplyPlace, ApplyWatch, PersonIdentity, Unwatched};
+pub use recover::recover;
 pub use run::{PreparedApply, RecoveryGoal, prepare, prepare_undo};

@@ -1,4 +1,4 @@
-//! Where a change is applied, by whom, and the steps that it takes.
+//! Where a change is applied, by whom, and who is told of its steps.
 
 use crate::error::Result;
 use crate::git_name::GitName;
@@ -7,49 +7,9 @@ use crate::state::CheckoutName;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The steps of an apply, in their order. A test stops at each of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MoveStep {
-    Journaled,
-    ObjectsStored,
-    RefsLocked,
-    DeletesCommitted,
-    RefsPrepared,
-    IndexLocked,
-    Compared,
-    IndexWritten,
-    Ready,
-    Committing,
-    IndexMoved,
-    FilesWritten,
-    RefsCommitted,
-    StashMoved,
-    HeadsMoved,
-}
-
-impl MoveStep {
-    pub const ALL: [MoveStep; 15] = [
-        MoveStep::Journaled,
-        MoveStep::ObjectsStored,
-        MoveStep::RefsLocked,
-        MoveStep::DeletesCommitted,
-        MoveStep::RefsPrepared,
-        MoveStep::IndexLocked,
-        MoveStep::Compared,
-        MoveStep::IndexWritten,
-        MoveStep::Ready,
-        MoveStep::Committing,
-        MoveStep::IndexMoved,
-        MoveStep::FilesWritten,
-        MoveStep::RefsCommitted,
-        MoveStep::StashMoved,
-        MoveStep::HeadsMoved,
-    ];
-}
-
-/// Is told of each step after it was done. An error stops the apply there, and everything is undone.
+/// Is told of each step of an apply after it was done. An error stops the apply there, and everything is undone.
 pub trait ApplyWatch {
-    fn reached(&self, step: MoveStep) -> Result<()>;
+    fn reached(&self, step: &'static str) -> Result<()>;
 }
 
 /// Goes on.
@@ -57,7 +17,7 @@ pub trait ApplyWatch {
 pub struct Unwatched;
 
 impl ApplyWatch for Unwatched {
-    fn reached(&self, _: MoveStep) -> Result<()> {
+    fn reached(&self, _: &str) -> Result<()> {
         Ok(())
     }
 }

@@ -4,31 +4,19 @@ use super::journal::{ApplyJournal, MovePhase};
 use super::lock;
 use super::place::ApplyPlace;
 use super::run::{RecoveryGoal, drive};
-use crate::compare::RepositoryItem;
 use crate::error::Result;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What recovery did.
-#[derive(Clone, Debug)]
-pub struct MoveRecovery {
-    pub goal: RecoveryGoal,
-    /// Items that somebody else moved since; they stay as they are.
-    pub left_alone: BTreeSet<RepositoryItem>,
-    /// Locks that may be ours, or another program's: they stay.
-    pub unknown_locks: Vec<PathBuf>,
-}
-
 /// Completes or reverts the apply in `place.journal`. The caller says which if it wrote files of the work tree;
-/// [`ApplyJournal::phase`] tells what the apply itself would do. Nothing is done if the apply was done.
-pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<MoveRecovery> {
+/// [`ApplyJournal::phase`] tells what the apply itself would do. Nothing is done if the apply was done. What somebody else moved
+/// since stays as it is. Returns locks that may be ours, or another program's: they stay, too.
+pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<Vec<PathBuf>> {
     let mut journal = ApplyJournal::load(place.journal)?;
-    let nothing = MoveRecovery { goal, left_alone: BTreeSet::new(), unknown_locks: Vec::new() };
     if journal.phase == MovePhase::Done && goal == RecoveryGoal::Complete {
-        return Ok(nothing);
+        return Ok(Vec::new());
     }
     let unknown_locks = lock::remove_own(&journal);
-    let left_alone = drive(&mut journal, place, goal)?;
+    drive(&mut journal, place, goal)?;
     match goal {
         RecoveryGoal::Complete => {
             journal.locks.clear();
@@ -37,5 +25,5 @@ pub fn recover(place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<MoveRecovery
         }
         RecoveryGoal::Revert => journal.discard()?,
     }
-    Ok(MoveRecovery { goal, left_alone, unknown_locks })
+    Ok(unknown_locks)
 }

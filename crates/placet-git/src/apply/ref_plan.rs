@@ -3,8 +3,13 @@
 use crate::git_name::GitName;
 use crate::object_id::ObjectFormat;
 use crate::repository_move::{Moved, RepositoryMove};
-use crate::state::{CheckoutName, Head, RefTarget, branch_of};
+use crate::state::{CheckoutName, Head, RefStorage, RefTarget, STASH, branch_of};
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// A lock by its name below the git directory, with what git writes into it, if that is known.
+pub(super) type ExpectedLock = (GitName, Option<GitName>);
 
 /// Commands of `git update-ref --stdin -z`, with the locks that they take.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +17,6 @@ pub(crate) struct RefUpdates {
     pub(super) commands: Vec<u8>,
     /// Names, and what git writes into their locks.
     names: Vec<(GitName, GitName)>,
-    has_deletes: bool,
 }
 
 /// A `HEAD`, or a ref of a checkout's own, that is moved by a command of its own.
@@ -73,7 +77,6 @@ impl RefUpdates {
                 self.line(&[b"update ", n, b"\0", hex(new).as_bytes(), b"\0", hex(old).as_bytes()]);
             }
         }
-        self.has_deletes |= moved.after.is_none();
         self.names.push((name.clone(), moved.after.as_ref().map(content_of_ref).unwrap_or_default()));
     }
 
@@ -96,27 +99,33 @@ impl RefUpdates {
         self.names.push((GitName::from("HEAD"), content.unwrap_or_default()));
     }
 
-    /// The locks of these updates, by their names below the git directory, with what git writes into them. `head` is the
-    /// branch of the repository's `HEAD`.
-    pub(super) fn locks(&self, is_reftable: bool, head: Option<&GitName>) -> Vec<(GitName, GitName)> {
-        if is_reftable {
-            return vec![(GitName::from("reftable/tables.list.lock"), GitName::default())];
-        }
-        let mut locks: Vec<_> =
-            self.names.iter().map(|(name, content)| (lock_of(name), content.clone())).collect();
+    /// The locks of these updates. `head` is the branch of the repository's `HEAD`.
+    pub(super) fn locks(&self, storage: RefStorage, head: Option<&GitName>) -> Vec<ExpectedLock> {
+        let mut locks: Vec<_> = self
+            .names
+            .iter()
+            .flat_map(|(name, content)| locks_of(Path::new(""), name, content, storage))
+            .collect();
         // git logs a move of that branch in `HEAD`.
         if self.names.iter().any(|(name, _)| Some(name) == head) {
-            locks.push((GitName::from("HEAD.lock"), GitName::default()));
+            locks.extend(locks_of(Path::new(""), &GitName::from("HEAD"), &GitName::default(), storage));
         }
-        if self.has_deletes {
-            locks.push((GitName::from("packed-refs.lock"), GitName::default()));
-        }
+        locks.sort();
+        locks.dedup();
         locks
     }
 }
 
-fn lock_of(name: &GitName) -> GitName {
-    GitName::new(&[name.as_bytes(), b".lock"].concat())
+/// The locks that git takes for a ref of the checkout in `directory`, when `content` is written into it or nothing: a ref that is
+/// deleted is taken out of the packed ones, too.
+fn locks_of(directory: &Path, name: &GitName, content: &GitName, storage: RefStorage) -> Vec<ExpectedLock> {
+    let lock = |name: &Path| GitName::new(&[directory.join(name).as_os_str().as_bytes(), b".lock"].concat());
+    if storage == RefStorage::Reftable {
+        return vec![(lock(Path::new("reftable/tables.list")), None)];
+    }
+    let is_deleted = content.as_bytes().is_empty();
+    let packed = is_deleted.then(|| (GitName::from("packed-refs.lock"), Some(GitName::default())));
+    std::iter::once((lock(name.as_path()), Some(content.clone()))).chain(packed).collect()
 }
 
 /// What git writes into the file of a ref.
@@ -170,16 +179,20 @@ impl RefPlan {
         plan
     }
 
-    /// Locks that git takes once the transaction was committed, by their names below the git directory.
-    pub(super) fn later_locks(&self, change: &RepositoryMove) -> Vec<(GitName, GitName)> {
-        let late = self.late.iter().map(|late| {
-            let file = late.checkout.directory().join(late.name.as_path());
-            (GitName::from(file.as_path()), late.target.as_ref().map(content_of_ref).unwrap_or_default())
+    /// Locks that git takes once the transaction was committed.
+    pub(super) fn later_locks(&self, change: &RepositoryMove) -> Vec<ExpectedLock> {
+        let storage = change.format.refs;
+        let late = self.late.iter().flat_map(|late| {
+            let content = late.target.as_ref().map(content_of_ref).unwrap_or_default();
+            locks_of(&late.checkout.directory(), &late.name, &content, storage)
         });
-        let stash = change.stash.iter().flat_map(|stash| stash.after.iter().flatten());
+        // A list that does not only grow is deleted before it is written.
+        let entries = change.stash.iter().flat_map(|stash| stash.after.iter().flatten());
+        let contents = entries.map(|entry| content_of_ref(&RefTarget::Object(entry.id)));
+        let contents = contents.chain(change.stash.iter().map(|_| GitName::default()));
         let stash =
-            stash.map(|entry| (GitName::from("refs/stash"), content_of_ref(&RefTarget::Object(entry.id))));
-        late.chain(stash).map(|(name, content)| (lock_of(&name), content)).collect()
+            contents.flat_map(|content| locks_of(Path::new(""), &GitName::from(STASH), &content, storage));
+        late.chain(stash).collect()
     }
 }
 

@@ -4,21 +4,20 @@ use super::checkout_files;
 use super::git_program::git_version;
 use super::journal::{ApplyJournal, MovePhase};
 use super::lock::FileLocks;
-use super::place::{ApplyPlace, MoveStep, Unwatched};
+use super::place::{ApplyPlace, Unwatched};
 use super::ref_plan::{LateRef, RefPlan, RefUpdates};
-use super::transaction::RefTransaction;
-use super::{index_writer, lost, objects, stash_writer};
-use crate::compare::{Comparison, RepositoryItem};
+use super::transaction::{RefTransaction, run_guarded};
+use super::{index_writer, lock, lost, objects, stash_writer};
+use crate::compare::Comparison;
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
 use crate::git_name::GitName;
 use crate::limit;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::RepositoryMove;
-use crate::runner::{PlainRunner, run_one};
+use crate::runner::PlainRunner;
 use crate::source::{PlainSource, RepositorySource};
 use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryState};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Where the objects of a change come from.
@@ -36,9 +35,7 @@ pub fn prepare(
     change: &RepositoryMove,
     place: ApplyPlace<'_>,
 ) -> Result<PreparedApply> {
-    let objects = question.quarantine_path().join("objects");
-    debug_assert_eq!(objects, question.quarantine.objects());
-    begin(change, NewObjects::Quarantine(&objects), place)
+    begin(change, NewObjects::Quarantine(&question.quarantine.path.join("objects")), place)
 }
 
 /// Prepares an undo, or a redo as the undo of an undo: `change` is selected from [`super::undo_question`], and `applied` are the
@@ -144,7 +141,7 @@ impl ApplyRun {
         place: ApplyPlace<'_>,
     ) -> Result<()> {
         let reached = |step| place.watch.reached(step);
-        reached(MoveStep::Journaled)?;
+        reached("journaled")?;
         match objects {
             NewObjects::Quarantine(from) => objects::store(from, &self.git_dir.join("objects"))?,
             NewObjects::Kept(applied) => {
@@ -154,30 +151,30 @@ impl ApplyRun {
             }
             NewObjects::Nothing => {}
         }
-        reached(MoveStep::ObjectsStored)?;
+        reached("objects stored")?;
         let plan = RefPlan::of(change, git_version()?);
         if !plan.early.is_empty() {
             self.prepare_refs(&plan.early, place)?.commit()?;
             self.journal.locks.clear();
         }
-        reached(MoveStep::DeletesCommitted)?;
+        reached("deletes committed")?;
         if !plan.main.is_empty() {
             self.refs = Some(self.prepare_refs(&plan.main, place)?);
         }
         self.journal.expect_locks(plan.later_locks(change))?;
-        reached(MoveStep::RefsPrepared)?;
+        reached("refs prepared")?;
         for (name, checkout) in &change.checkouts {
             if !checkout.index.is_empty() && checkout.head.as_ref().is_none_or(|head| head.after.is_some()) {
                 checkout_files::make_directory(&place.git_dir_of(name))?;
                 self.locks.take(&mut self.journal, &place.git_dir_of(name), "index")?;
             }
         }
-        reached(MoveStep::IndexLocked)?;
+        reached("index locked")?;
         let scratch = self.journal.scratch()?;
         let source = PlainSource::new(&self.git_dir);
         let (now, copy) = RepositoryState::read_with_copy(&source, &scratch.join("now"), &PlainRunner)?;
         self.compare(change, &now, !plan.early.is_empty())?;
-        reached(MoveStep::Compared)?;
+        reached("compared")?;
         for (name, checkout) in &change.checkouts {
             if let Some(lock) = self.locks.of(&place.git_dir_of(name)) {
                 let wanted = &checkout.index;
@@ -185,12 +182,12 @@ impl ApplyRun {
                 lock.fill(&copy.git_dir(name).join("index"))?;
             }
         }
-        reached(MoveStep::IndexWritten)?;
+        reached("index written")?;
         // Recovery has what the first try kept, and needs nothing else.
         if !matches!(objects, NewObjects::Nothing) {
             lost::keep(change, &now, &copy, &self.journal)?;
         }
-        reached(MoveStep::Ready)
+        reached("ready")
     }
 
     /// Takes the locks of these refs, which the journal names before and after.
@@ -198,16 +195,16 @@ impl ApplyRun {
         let head = PlainSource::new(&self.git_dir).read(Path::new("HEAD"), limit::REF)?;
         let branch = head.as_ref().and_then(|head| head.bytes.strip_prefix(b"ref:"));
         let branch = branch.map(|name| GitName::new(name.trim_ascii()));
-        let locks = updates.locks(self.journal.change.format.refs == RefStorage::Reftable, branch.as_ref());
+        let locks = updates.locks(self.journal.change.format.refs, branch.as_ref());
         if let Some(held) =
             locks.iter().map(|(lock, _)| self.git_dir.join(lock.as_path())).find(|lock| lock.exists())
         {
             return Err(GitError::Locked(held));
         }
         self.journal.expect_locks(locks)?;
-        let mut transaction = RefTransaction::start(place, &self.git_dir, self.journal.guard())?;
+        let mut transaction = RefTransaction::start(place, &self.git_dir, &self.journal.guard())?;
         transaction.prepare(updates)?;
-        let recorded = place.watch.reached(MoveStep::RefsLocked);
+        let recorded = place.watch.reached("refs locked");
         match recorded.and_then(|()| self.journal.record_ref_locks()) {
             Ok(()) => Ok(transaction),
             Err(error) => {
@@ -235,6 +232,9 @@ impl ApplyRun {
             refs.abort();
         }
         self.locks.release();
+        if self.journal.guard().exists() {
+            lock::remove_own(&self.journal);
+        }
         if self.journal.phase != MovePhase::Preparing || !self.journal.is_unmoved() {
             let unwatched = ApplyPlace { watch: &Unwatched, ..place };
             drive(&mut self.journal, unwatched, RecoveryGoal::Revert)?;
@@ -250,7 +250,7 @@ impl ApplyRun {
     fn commit(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
         self.journal.set_phase(MovePhase::Committing)?;
-        reached(MoveStep::Committing)?;
+        reached("committing")?;
         self.finish(change, place)?;
         self.journal.locks.clear();
         self.journal.set_phase(MovePhase::Done)?;
@@ -260,6 +260,7 @@ impl ApplyRun {
     /// The moves themselves, which recovery repeats.
     fn finish(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
+        let guard = self.journal.guard();
         for (name, checkout) in &change.checkouts {
             if checkout.head.as_ref().is_some_and(|head| head.before.is_none()) {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
@@ -267,37 +268,34 @@ impl ApplyRun {
         }
         self.locks.commit()?;
         self.locks.release();
-        reached(MoveStep::IndexMoved)?;
+        reached("index moved")?;
         checkout_files::write(&self.git_dir, &change.files)?;
-        reached(MoveStep::FilesWritten)?;
+        reached("files written")?;
         if let Some(refs) = self.refs.take() {
             refs.commit()?;
         }
-        reached(MoveStep::RefsCommitted)?;
+        reached("refs committed")?;
         // After the transaction, which may hold the lock of the packed refs.
         if let Some(stash) = &change.stash {
-            let now = stash.before.as_deref().unwrap_or_default();
-            stash_writer::write(place, &self.git_dir, now, stash.after.as_deref().unwrap_or_default())?;
+            let [before, after] =
+                [&stash.before, &stash.after].map(|list| list.as_deref().unwrap_or_default());
+            stash_writer::write(place, (&self.git_dir, &guard), before, after)?;
         }
-        reached(MoveStep::StashMoved)?;
+        reached("stash moved")?;
         for late in RefPlan::of(change, git_version()?).late {
-            move_late(place, &late)?;
+            move_late(place, &late, &guard)?;
         }
         for (name, checkout) in &change.checkouts {
             if checkout.head.as_ref().is_some_and(|head| head.after.is_none()) {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
             }
         }
-        reached(MoveStep::HeadsMoved)
+        reached("heads moved")
     }
 }
 
 /// Moves each item that is not there yet.
-pub(super) fn drive(
-    journal: &mut ApplyJournal,
-    place: ApplyPlace<'_>,
-    goal: RecoveryGoal,
-) -> Result<BTreeSet<RepositoryItem>> {
+pub(super) fn drive(journal: &mut ApplyJournal, place: ApplyPlace<'_>, goal: RecoveryGoal) -> Result<()> {
     let change = match goal {
         RecoveryGoal::Complete => journal.change.clone(),
         RecoveryGoal::Revert => journal.change.inverse(),
@@ -305,10 +303,8 @@ pub(super) fn drive(
     let scratch = journal.scratch()?;
     let now = RepositoryState::read(&PlainSource::new(place.git_dir), &scratch.join("found"), &PlainRunner)?;
     let found = Comparison::again(&change, &now);
-    let mut left = found.moved.clone();
-    let mut conflicts = found.conflicts.clone();
+    let mut left = found.moved;
     if let Some(stash) = stash_writer::interrupted(&change, &now.stash) {
-        conflicts.remove(&RepositoryItem::Stash);
         left.stash = Some(stash);
     }
     if !left.is_empty() {
@@ -322,10 +318,10 @@ pub(super) fn drive(
             return Err(error);
         }
     }
-    Ok(conflicts)
+    Ok(())
 }
 
-fn move_late(place: ApplyPlace<'_>, late: &LateRef) -> Result<()> {
+fn move_late(place: ApplyPlace<'_>, late: &LateRef, guard: &Path) -> Result<()> {
     let git_dir = place.git_dir_of(&late.checkout);
     let message = place.message();
     let mut call = match &late.target {
@@ -339,5 +335,5 @@ fn move_late(place: ApplyPlace<'_>, late: &LateRef) -> Result<()> {
         Some(RefTarget::Object(id)) => call.args.push(id.to_string().into()),
         None => {}
     }
-    run_one(&PlainRunner, call).map(|_| ())
+    run_guarded(&call, guard)
 }

@@ -1,17 +1,15 @@
 //! Makes the list of stash entries what it has to be: entries are pushed on top where that is enough.
 
 use super::place::ApplyPlace;
+use super::transaction::run_guarded;
 use crate::error::Result;
 use crate::repository_move::{Moved, RepositoryMove};
-use crate::runner::{PlainRunner, run_one};
-use crate::state::StashEntry;
+use crate::state::{STASH, StashEntry};
 use std::path::Path;
-
-const REF: &str = "refs/stash";
 
 pub(super) fn write(
     place: ApplyPlace<'_>,
-    git_dir: &Path,
+    (git_dir, guard): (&Path, &Path),
     now: &[StashEntry],
     after: &[StashEntry],
 ) -> Result<()> {
@@ -20,7 +18,7 @@ pub(super) fn write(
     let is_push = after.get(added..) == Some(now);
     let (pushed, mut top) = if is_push { (after.get(..added), now.first()) } else { (Some(after), None) };
     if !is_push && let Some(old) = now.first() {
-        run_one(&PlainRunner, place.call(git_dir, &["update-ref", "-d", REF, &old.id.to_string()]))?;
+        run_guarded(&place.call(git_dir, &["update-ref", "-d", STASH, &old.id.to_string()]), guard)?;
     }
     for entry in pushed.into_iter().flatten().rev() {
         let old = top.map(|old| old.id.to_string()).unwrap_or_default();
@@ -28,8 +26,8 @@ pub(super) fn write(
         let message =
             if entry.message.as_bytes().is_empty() { "stash".as_ref() } else { entry.message.as_os_str() };
         call.args.push(message.to_os_string());
-        call.args.extend([REF.into(), entry.id.to_string().into(), old.into()]);
-        run_one(&PlainRunner, call)?;
+        call.args.extend([STASH.into(), entry.id.to_string().into(), old.into()]);
+        run_guarded(&call, guard)?;
         top = Some(entry);
     }
     Ok(())

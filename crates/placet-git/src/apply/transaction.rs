@@ -1,18 +1,19 @@
-//! A transaction of refs that `git update-ref --stdin` holds between preparing and committing.
+//! Calls of git that take locks: a transaction of refs that `git update-ref --stdin` holds between preparing and committing, and
+//! single calls.
 //!
-//! If placet is killed, git reads the end of its input, gives the transaction up and removes its locks. If git is killed as
-//! well, the guard of the journal stays and says so.
+//! If placet is killed, git reads the end of its input, gives the transaction up and removes its locks. If git is killed, the
+//! guard of the journal stays and says so.
 
 use super::place::ApplyPlace;
 use super::ref_plan::RefUpdates;
 use crate::error::{GitError, Result};
 use crate::limit;
-use crate::runner::{GitOutput, PlainRunner, on_thread, signal_group};
+use crate::runner::{GitCall, GitOutput, PlainRunner, on_thread, signal_group};
 use rustix::process::Signal;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 #[derive(Debug)]
@@ -21,19 +22,27 @@ pub(crate) struct RefTransaction {
     stdin: Option<ChildStdin>,
     answers: Receiver<String>,
     errors: Receiver<Vec<u8>>,
-    guard: PathBuf,
 }
 
 /// Removes the guard when git has ended by itself. A signal that ends git does not end the shell before.
 const GUARDED: &str = "trap : TERM; git \"$@\"; end=$?; test $end -ge 128 || rm -f \"$0\"; exit $end";
 
+/// A call with a guard: where the file stays, git was killed.
+fn guarded(call: &GitCall, guard: &Path) -> Result<Command> {
+    File::create(guard).map_err(GitError::io("create", guard))?;
+    Ok(PlainRunner::command(call, "sh", &["-c".as_ref(), GUARDED.as_ref(), guard.as_os_str()]))
+}
+
+/// Runs one call that takes locks. The journal names them.
+pub(super) fn run_guarded(call: &GitCall, guard: &Path) -> Result<()> {
+    PlainRunner::run_command(guarded(call, guard)?, call)?.checked(call).map(drop)
+}
+
 impl RefTransaction {
-    pub(super) fn start(place: ApplyPlace<'_>, git_dir: &Path, guard: PathBuf) -> Result<RefTransaction> {
-        File::create(&guard).map_err(GitError::io("create", &guard))?;
+    pub(super) fn start(place: ApplyPlace<'_>, git_dir: &Path, guard: &Path) -> Result<RefTransaction> {
         let message = place.message();
         let call = place.call(git_dir, &["update-ref", "-m", &message, "--stdin", "-z"]);
-        let mut command =
-            PlainRunner::command(&call, "sh", &["-c".as_ref(), GUARDED.as_ref(), guard.as_os_str()]);
+        let mut command = guarded(&call, guard)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(GitError::NotStarted)?;
         let stdin = child.stdin.take();
@@ -55,7 +64,7 @@ impl RefTransaction {
                 let _ = complain.send(bytes);
             })?;
         }
-        Ok(RefTransaction { child, stdin, answers, errors, guard })
+        Ok(RefTransaction { child, stdin, answers, errors })
     }
 
     /// Takes all locks and compares all old values.
@@ -81,7 +90,6 @@ impl RefTransaction {
     fn end(&mut self) {
         self.stdin = None;
         let _ = self.child.wait();
-        let _ = fs::remove_file(&self.guard);
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<()> {

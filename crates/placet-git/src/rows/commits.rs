@@ -24,7 +24,7 @@ pub struct CommitFact {
     pub subject: GitName,
     /// All of the message.
     pub message: GitName,
-    /// Against the first parent.
+    /// Against the first parent; none of a commit that is dropped.
     pub changes: Vec<PathChange>,
 }
 
@@ -63,15 +63,18 @@ enum AskedCommit {
     Between(CheckoutName),
 }
 
-const LOG: [&str; 12] = [
+const LOG: [&str; 5] = [
     "log",
     "--stdin",
     "--ignore-missing",
     "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00%B%x00",
+    "-z",
+];
+/// Dropped commits are only named: a partial clone may not have their files.
+const CHANGES: [&str; 7] = [
     "--raw",
     "--numstat",
     "--no-abbrev",
-    "-z",
     "--no-renames",
     "--diff-merges=first-parent",
     "--no-ext-diff",
@@ -128,14 +131,7 @@ impl CommitLog {
                         self.counts.insert((old, id), (number(ahead)?, number(behind)?));
                     }
                 }
-                AskedCommit::Between(checkout) => {
-                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
-                    let changes = fields.chunks(2).filter_map(|pair| match pair {
-                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
-                        _ => None,
-                    });
-                    self.between.insert(checkout, changes.collect());
-                }
+                AskedCommit::Between(checkout) => drop(self.between.insert(checkout, parse_changes(out))),
                 AskedCommit::Tree(checkout, side) => {
                     self.trees.entry((checkout, side)).or_default().extend(parse_tree(out));
                 }
@@ -244,7 +240,7 @@ impl CommitLog {
         let (new, _) = moved_commits(question);
         if !new.is_empty() {
             let known = tips(question, CommitSide::Person);
-            asked.push((AskedCommit::New, log_call(question, &new, &known)));
+            asked.push((AskedCommit::New, log_call(question, &CHANGES, &new, &known)));
         }
         let stash = changed_stash(question);
         if !stash.is_empty() {
@@ -260,7 +256,7 @@ impl CommitLog {
         let old: Vec<ObjectId> = moved_commits(question).1.into_iter().filter(|id| !is_kept(id)).collect();
         if !old.is_empty() {
             let kept = tips(question, CommitSide::Agent);
-            asked.push((AskedCommit::Dropped, log_call(question, &old, &kept)));
+            asked.push((AskedCommit::Dropped, log_call(question, &[], &old, &kept)));
         }
         let pairs = moved_pairs(question).into_iter().filter(|pair| !self.counts.contains_key(pair));
         for (old, id) in pairs.take(limit::COUNTED_REFS) {
@@ -334,8 +330,8 @@ fn forward(commits: &BTreeMap<ObjectId, &CommitFact>, old: ObjectId, id: ObjectI
     Some(seen.len())
 }
 
-fn log_call(question: &RepositoryQuestion, tips: &[ObjectId], not: &[ObjectId]) -> GitCall {
-    let mut call = GitCall::new(&question.quarantine.path, LOG).transfer();
+fn log_call(question: &RepositoryQuestion, options: &[&str], tips: &[ObjectId], not: &[ObjectId]) -> GitCall {
+    let mut call = GitCall::new(&question.quarantine.path, LOG.iter().chain(options)).transfer();
     call.args.push(format!("--max-count={}", limit::LISTED_COMMITS).into());
     call.input([lines(tips, ""), lines(not, "^")].concat())
 }
@@ -361,7 +357,7 @@ fn between_call(question: &RepositoryQuestion, name: &CheckoutName) -> Option<Gi
 }
 
 fn stash_call(git_dir: &Path, commits: &[ObjectId]) -> GitCall {
-    let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
+    let args = [&LOG[..], &CHANGES, &["--no-walk=unsorted"]].concat();
     GitCall::new(git_dir, args).transfer().input(lines(commits, ""))
 }
 

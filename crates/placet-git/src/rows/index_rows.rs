@@ -46,7 +46,7 @@ pub(super) fn facts(
         let (old_tree, new_tree) = (tree(CommitSide::Person), tree(CommitSide::Agent));
         let staged_now = |(mode, id): &(GitName, ObjectId)| {
             let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
-            let mut entries = index.into_iter().flat_map(BTreeMap::values).flatten();
+            let mut entries = index.into_iter().flat_map(|index| index.values()).flatten();
             entries.any(|entry| entry.id == *id && entry.mode == *mode)
         };
         let is_kept = |staged: &(GitName, ObjectId)| committed.contains(staged) || staged_now(staged);
@@ -104,7 +104,9 @@ pub(super) fn left_behind(
         let moved = question.comparison.moved.checkouts.get(name);
         let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
         // A bare repository has none.
-        if index.is_none_or(BTreeMap::is_empty) && moved.is_none_or(|checkout| checkout.index.is_empty()) {
+        if index.is_none_or(|index| index.is_empty())
+            && moved.is_none_or(|checkout| checkout.index.is_empty())
+        {
             continue;
         }
         let stays = |change: &&PathChange| {

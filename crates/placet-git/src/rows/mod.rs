@@ -1,4 +1,4 @@
-//! What a question shows, as facts: refs, commits, index, stash, files that wait. Sentences are made elsewhere.
+//! What a question shows, as facts: refs, commits, index, stash, operations. Sentences are made elsewhere.
 //!
 //! Everything is read from the quarantine, by hash. Each item that would be applied has a row.
 
@@ -17,9 +17,7 @@ pub use refs::{RefFact, RefMovement};
 pub use signatures::unsigned_commits;
 
 use crate::error::Result;
-use crate::git_file::{GitFileContent, worktree_path};
 use crate::git_name::GitName;
-use crate::group::WaitingGroup;
 use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
@@ -27,7 +25,6 @@ use crate::runner::GitRunner;
 use crate::state::{CheckoutName, Head, StashEntry};
 use crate::tree_lines::PathChange;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// All rows of a question.
 #[derive(Clone, Debug)]
@@ -45,12 +42,7 @@ pub struct RepositoryRows {
     pub stash_dropped: Vec<StashFact>,
     /// What new refs lead to that is no commit: annotated tags, and what they are about.
     pub objects: BTreeMap<ObjectId, ObjectFact>,
-    pub files: BTreeMap<GitName, Moved<GitFileContent>>,
     pub operations: Vec<OperationFact>,
-    pub worktrees: Vec<WorktreeFact>,
-    /// Submodules whose repositories appeared or went.
-    pub submodules: Vec<Moved<GitName>>,
-    pub not_carried: Vec<GitName>,
 }
 
 /// How many commits there are beyond the [`CommitFact`]s that are listed.
@@ -106,14 +98,6 @@ impl StashFact {
     }
 }
 
-/// A linked worktree that is registered or removed.
-#[derive(Clone, Debug)]
-pub struct WorktreeFact {
-    pub name: GitName,
-    pub path: Option<PathBuf>,
-    pub head: Moved<Head>,
-}
-
 impl RepositoryRows {
     /// Reads the rows: one start, whose calls do not depend on each other.
     pub fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<RepositoryRows> {
@@ -148,50 +132,10 @@ impl RepositoryRows {
             stash_added: missing(after, before),
             stash_dropped: missing(before, after),
             objects: objects::read(question, runner)?,
-            files: waiting_files(question),
             operations: operation::facts(question),
-            worktrees: worktrees(question),
-            submodules: submodules(question),
-            not_carried: question.not_carried.clone(),
             commits: log.commits,
             dropped: log.dropped,
             unlisted: UnlistedCommits { new: log.more_commits, dropped: log.more_dropped },
         })
     }
-}
-
-/// Files with an answer of their own, with their contents before and after.
-fn waiting_files(question: &RepositoryQuestion) -> BTreeMap<GitName, Moved<GitFileContent>> {
-    let files = &question.comparison.moved.files;
-    let own = files.iter().filter(|(name, _)| question.groups.contains(&WaitingGroup::File((*name).clone())));
-    own.map(|(name, moved)| (name.clone(), moved.clone())).collect()
-}
-
-fn worktrees(question: &RepositoryQuestion) -> Vec<WorktreeFact> {
-    let groups = question.groups.iter().filter_map(|group| match group {
-        WaitingGroup::Worktree(name) => Some(name),
-        _ => None,
-    });
-    groups
-        .map(|name| {
-            let checkout = question.comparison.moved.checkouts.get(&CheckoutName::Linked(name.clone()));
-            WorktreeFact {
-                name: name.clone(),
-                path: worktree_path(&question.agent.files, name)
-                    .or_else(|| worktree_path(&question.person.files, name)),
-                head: checkout
-                    .and_then(|checkout| checkout.head.clone())
-                    .unwrap_or(Moved { before: None, after: None }),
-            }
-        })
-        .collect()
-}
-
-fn submodules(question: &RepositoryQuestion) -> Vec<Moved<GitName>> {
-    let (person, agent) = (&question.person.files.modules, &question.agent.files.modules);
-    let added = agent.iter().filter(|name| !person.contains(name));
-    let added = added.map(|name| Moved { before: None, after: Some(name.clone()) });
-    let removed =
-        person.iter().filter(|name| !agent.contains(name) && question.base.files.modules.contains(name));
-    added.chain(removed.map(|name| Moved { before: Some(name.clone()), after: None })).collect()
 }

@@ -4,7 +4,7 @@ use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectId;
-use crate::quarantine::lines;
+use crate::quarantine::{lines, stored};
 use crate::question::RepositoryQuestion;
 use crate::runner::{GitCall, GitRunner, run_one};
 use crate::state::RefTarget;
@@ -41,18 +41,12 @@ pub(super) fn read(
         if next.is_empty() {
             break;
         }
-        let args = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
-        let kinds = run_one(runner, GitCall::new(git_dir, args).input(lines(&next, "")))?.stdout;
         let mut tags = Vec::new();
-        for line in kinds.split(|byte| *byte == b'\n') {
-            let mut words = line.split(|byte| *byte == b' ');
-            let (Some(id), kind) = (words.next().and_then(ObjectId::from_hex), words.next()) else {
-                continue;
-            };
-            match kind {
-                Some(b"tag") => tags.push(id),
-                Some(b"tree") => drop(found.insert(id, ObjectFact::Tree)),
-                Some(b"blob") => drop(found.insert(id, ObjectFact::Blob)),
+        for (id, (kind, _)) in stored(git_dir, &next, runner)? {
+            match kind.as_bytes() {
+                b"tag" => tags.push(id),
+                b"tree" => drop(found.insert(id, ObjectFact::Tree)),
+                b"blob" => drop(found.insert(id, ObjectFact::Blob)),
                 _ => {}
             }
         }

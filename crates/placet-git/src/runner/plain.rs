@@ -53,7 +53,11 @@ impl PlainRunner {
     }
 
     fn run_call(call: &GitCall) -> Result<GitOutput> {
-        let mut command = PlainRunner::command(call, "git", &[]);
+        PlainRunner::run_command(PlainRunner::command(call, "git", &[]), call)
+    }
+
+    /// Runs a command of [`PlainRunner::command`] within the limits of its call.
+    pub(crate) fn run_command(mut command: Command, call: &GitCall) -> Result<GitOutput> {
         command.stdin(match &call.input {
             GitInput::Nothing => Stdio::null(),
             GitInput::Bytes(_) => Stdio::piped(),

@@ -63,7 +63,9 @@ impl Head {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutState {
     pub head: Head,
+    #[serde(skip)]
     pub own_refs: RefsState,
+    #[serde(skip)]
     pub index: IndexState,
 }
 

@@ -5,6 +5,7 @@ use crate::git_name::GitName;
 use crate::object_id::{ObjectFormat, ObjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// One entry. A path in conflict has up to three, with stages 1 to 3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,18 +42,40 @@ impl IndexEntry {
     }
 }
 
-/// Entries by path, in the order of their stages.
-pub type IndexState = BTreeMap<GitName, Vec<IndexEntry>>;
+/// Entries by path, in the order of their stages. A clone shares them: three states have nearly the same 100,000 entries.
+pub type IndexState = Arc<BTreeMap<GitName, Vec<IndexEntry>>>;
 
 /// Reads the output of `ls-files -s -v -z`.
 pub(super) fn parse(output: &[u8]) -> Result<IndexState> {
-    let mut index = IndexState::new();
     let modes = MODES.map(GitName::new);
+    let mut entries: Vec<(GitName, Vec<IndexEntry>)> = Vec::new();
     for line in output.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
         let (path, entry) = parse_line(line, &modes).ok_or(GitError::Unexpected { command: "ls-files" })?;
-        index.entry(path).or_default().push(entry);
+        match entries.last_mut() {
+            Some((last, stages)) if *last == path => stages.push(entry),
+            _ => entries.push((path, vec![entry])),
+        }
     }
-    Ok(index)
+    // Made at once from what git has sorted.
+    Ok(Arc::new(entries.into_iter().collect()))
+}
+
+/// The same lines as git prints, with `N` behind the letter of a path that is only announced.
+pub(super) fn write(index: &IndexState) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(index.len() * 100);
+    for (path, entry) in index.iter().flat_map(|(path, entries)| entries.iter().map(move |one| (path, one))) {
+        let letter = if entry.skip_worktree { b'S' } else { b'H' };
+        lines.push(if entry.assume_unchanged { letter.to_ascii_lowercase() } else { letter });
+        lines.extend(entry.intent_to_add.then_some(b'N'));
+        for part in [&b" "[..], entry.mode.as_bytes(), b" "] {
+            lines.extend_from_slice(part);
+        }
+        entry.id.write_hex(&mut lines);
+        lines.extend_from_slice(&[b' ', b'0' + entry.stage, b'\t']);
+        lines.extend_from_slice(path.as_bytes());
+        lines.push(0);
+    }
+    lines
 }
 
 const MODES: [&[u8]; 4] = [b"100644", b"100755", b"120000", b"160000"];
@@ -62,8 +85,8 @@ fn parse_line(line: &[u8], modes: &[GitName]) -> Option<(GitName, IndexEntry)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (line.get(..tab)?, line.get(tab + 1..)?);
     let mut words = head.split(|byte| *byte == b' ');
-    let (tag, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
-    let tag = *tag.first()?;
+    let (letters, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let tag = *letters.first()?;
     // git lists a damaged index, too, with entries that it would not write.
     let mode = modes.iter().find(|known| known.as_bytes() == mode)?;
     if !path.split(|byte| *byte == b'/').all(is_plain) {
@@ -73,7 +96,7 @@ fn parse_line(line: &[u8], modes: &[GitName]) -> Option<(GitName, IndexEntry)> {
         stage: stage.first()?.checked_sub(b'0')?,
         mode: mode.clone(),
         id: ObjectId::from_hex(id)?,
-        intent_to_add: false,
+        intent_to_add: letters.len() > 1,
         assume_unchanged: tag.is_ascii_lowercase(),
         skip_worktree: tag.eq_ignore_ascii_case(&b'S'),
     };
@@ -99,7 +122,7 @@ pub(super) fn may_have_announced(header: &[u8], index: &IndexState, format: Obje
 pub(super) fn mark_announced(index: &mut IndexState, listed: &[u8], format: ObjectFormat) {
     let listed: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
     let empty = ObjectId::from_hex(format.empty_blob().as_bytes());
-    for (path, entries) in index {
+    for (path, entries) in Arc::make_mut(index) {
         for entry in entries.iter_mut().filter(|entry| entry.stage == 0 && Some(entry.id) == empty) {
             entry.intent_to_add = !listed.contains(path.as_bytes());
         }

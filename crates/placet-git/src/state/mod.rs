@@ -13,9 +13,11 @@ pub use index::{IndexEntry, IndexState};
 pub use reading::StateCopy;
 pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
+pub(crate) use stash::REF as STASH;
 pub use stash::StashEntry;
 pub use tracked_links::tracked_links;
 
+use crate::error::{GitError, Result};
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;
 use crate::object_id::{ObjectFormat, ObjectId};
@@ -45,6 +47,7 @@ pub struct RepositoryFormat {
 pub struct RepositoryState {
     pub format: RepositoryFormat,
     /// The refs that all checkouts share, without the stash.
+    #[serde(skip)]
     pub refs: RefsState,
     /// Refs of the main checkout's own and of linked worktrees are in the checkouts.
     pub checkouts: BTreeMap<CheckoutName, CheckoutState>,
@@ -59,7 +62,42 @@ pub struct RepositoryState {
     pub(crate) read_from: Vec<(PathBuf, SourceIdentity)>,
 }
 
+/// Bytes of the length of a part.
+const LENGTH: usize = size_of::<u64>();
+
 impl RepositoryState {
+    /// As a file of placet's: the long lists as git prints them, each behind its length, and the rest as JSON.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let rest = serde_json::to_vec(self).map_err(|_| GitError::Unexpected { command: "state" })?;
+        let lists = self.checkouts.values().map(|one| (refs::write(&one.own_refs), index::write(&one.index)));
+        let lists = lists.flat_map(|(refs, index)| [refs, index]);
+        let mut bytes = Vec::new();
+        for part in [rest, refs::write(&self.refs)].into_iter().chain(lists) {
+            bytes.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            bytes.extend(part);
+        }
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of [`RepositoryState::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<RepositoryState> {
+        let unexpected = || GitError::Unexpected { command: "state" };
+        let mut left = bytes;
+        let mut next = || {
+            let (length, rest) = left.split_first_chunk::<LENGTH>().ok_or_else(unexpected)?;
+            let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unexpected())?;
+            let (part, rest) = rest.split_at_checked(length).ok_or_else(unexpected)?;
+            left = rest;
+            Ok(part)
+        };
+        let mut state: RepositoryState = serde_json::from_slice(next()?).map_err(|_| unexpected())?;
+        state.refs = refs::parse(next()?)?;
+        for checkout in state.checkouts.values_mut() {
+            (checkout.own_refs, checkout.index) = (refs::parse(next()?)?, index::parse(next()?)?);
+        }
+        Ok(state)
+    }
+
     /// When the files changed that this was read from: seconds and nanoseconds.
     pub fn changed(&self) -> impl Iterator<Item = (i64, i64)> {
         self.read_from.iter().map(|(_, identity)| identity.changed)

@@ -15,11 +15,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What a call of the first start is about.
 #[derive(Clone, PartialEq, Eq)]
 enum Asked {
     Refs,
+    LooseRefs,
     Stash,
     OwnRefs(CheckoutName),
     Index(CheckoutName),
@@ -69,7 +71,7 @@ impl RepositoryState {
         let calls: Vec<GitCall> = asked.iter().map(|asked| call(clean, asked)).collect();
         let mut state = RepositoryState {
             format: clean.format.clone(),
-            refs: RefsState::new(),
+            refs: RefsState::default(),
             checkouts: BTreeMap::new(),
             stash: Vec::new(),
             shallow: clean.shallow.clone(),
@@ -89,20 +91,21 @@ impl RepositoryState {
             let found = read_checkout(clean, checkout, &answers)?;
             state.checkouts.insert(checkout.clone(), found);
         }
+        // A loose ref counts, and not a packed one of the same name, also where it cannot be read.
+        let refs = Arc::make_mut(&mut state.refs);
+        for name in &state.unreadable {
+            refs.remove(name);
+        }
         for (name, target) in &clean.symbolic {
             if !name.starts_with("worktrees/") && !super::is_own_ref(name) {
-                state.refs.entry(name.clone()).or_insert_with(|| target.clone());
+                refs.insert(name.clone(), target.clone());
             }
         }
-        let own: Vec<GitName> = state.refs.keys().filter(|name| super::is_own_ref(name)).cloned().collect();
-        for name in own {
-            if let (Some(target), Some(main)) =
-                (state.refs.remove(&name), state.checkouts.get_mut(&CheckoutName::Main))
-            {
-                main.own_refs.insert(name, target);
-            }
+        let own: RefsState = Arc::new(refs.extract_if(.., |name, _| super::is_own_ref(name)).collect());
+        refs.remove(&GitName::from(stash::REF));
+        if let Some(main) = state.checkouts.get_mut(&CheckoutName::Main) {
+            main.own_refs = own;
         }
-        state.refs.remove(&GitName::from(stash::REF));
         mark_announced(clean, &mut state, runner)?;
         state.unreadable.retain(|name| !clean.symbolic.iter().any(|(symbolic, _)| symbolic == name));
         state.unreadable.sort();
@@ -112,13 +115,18 @@ impl RepositoryState {
 
     fn take(&mut self, asked: &Asked, output: &GitOutput) -> Result<()> {
         match asked {
-            Asked::Refs | Asked::OwnRefs(_) => {
+            Asked::Refs | Asked::LooseRefs | Asked::OwnRefs(_) => {
                 if output.status != 0 {
                     return Err(output.failure("for-each-ref"));
                 }
                 self.unreadable.extend(refs::unreadable(&output.stderr));
-                if *asked == Asked::Refs {
-                    self.refs = refs::parse(&output.stdout)?;
+                match asked {
+                    Asked::Refs => self.refs = refs::parse(&output.stdout)?,
+                    Asked::LooseRefs => {
+                        let loose = Arc::unwrap_or_clone(refs::parse(&output.stdout)?);
+                        Arc::make_mut(&mut self.refs).extend(loose);
+                    }
+                    _ => {}
                 }
             }
             // Without a stash there is no ref, which is an error of this command only.
@@ -151,6 +159,7 @@ impl StateCopy {
 fn questions(clean: &CleanDirectory) -> Vec<Asked> {
     let is_reftable = clean.format.refs == RefStorage::Reftable;
     let mut asked = vec![Asked::Refs];
+    asked.extend(clean.loose.is_some().then_some(Asked::LooseRefs));
     if is_reftable || clean.has(Path::new("logs/refs/stash")) {
         asked.push(Asked::Stash);
     }
@@ -175,6 +184,9 @@ fn call(clean: &CleanDirectory, asked: &Asked) -> GitCall {
     let of = |checkout: &CheckoutName| clean.git_dir(checkout);
     match asked {
         Asked::Refs => GitCall::new(&clean.path, ["for-each-ref", refs::FORMAT]),
+        Asked::LooseRefs => {
+            GitCall::new(clean.loose.as_deref().unwrap_or(&clean.path), ["for-each-ref", refs::FORMAT])
+        }
         Asked::Stash => GitCall::new(&clean.path, stash::LOG),
         Asked::OwnRefs(checkout) => {
             let [bisect, worktree, rewritten] = refs::OWN;
@@ -195,11 +207,11 @@ fn read_checkout(
     let index = match answer(Asked::Index(checkout.clone())) {
         Some(output) if output.status == 0 => index::parse(&output.stdout)?,
         Some(output) => return Err(output.failure("ls-files")),
-        None => IndexState::new(),
+        None => IndexState::default(),
     };
     let own_refs = match answer(Asked::OwnRefs(checkout.clone())) {
         Some(output) => refs::parse(&output.stdout)?,
-        None => RefsState::new(),
+        None => RefsState::default(),
     };
     let head = match (answer(Asked::Branch(checkout.clone())), answer(Asked::Commit(checkout.clone()))) {
         (Some(branch), _) if branch.status == 0 => {

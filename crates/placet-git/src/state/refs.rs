@@ -5,6 +5,7 @@ use crate::git_name::GitName;
 use crate::object_id::ObjectId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a ref names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +25,8 @@ impl RefTarget {
     }
 }
 
-/// Refs by their full names.
-pub type RefsState = BTreeMap<GitName, RefTarget>;
+/// Refs by their full names. A clone shares them.
+pub type RefsState = Arc<BTreeMap<GitName, RefTarget>>;
 
 pub(super) const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(symref)";
 
@@ -39,7 +40,7 @@ pub(crate) fn is_own_ref(name: &GitName) -> bool {
 
 /// Reads the output of `for-each-ref` with [`FORMAT`].
 pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
-    let mut refs = RefsState::new();
+    let mut refs = Vec::new();
     for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let mut fields = line.splitn(3, |byte| *byte == 0);
         let (Some(name), Some(id), Some(symref)) = (fields.next(), fields.next(), fields.next()) else {
@@ -51,9 +52,30 @@ pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
             ),
             to => RefTarget::Symbolic(GitName::new(to)),
         };
-        refs.insert(GitName::new(name), target);
+        refs.push((GitName::new(name), target));
     }
-    Ok(refs)
+    Ok(Arc::new(refs.into_iter().collect()))
+}
+
+/// The same lines.
+pub(super) fn write(refs: &RefsState) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(refs.len() * 100);
+    for (name, target) in refs.iter() {
+        lines.extend_from_slice(name.as_bytes());
+        lines.push(0);
+        match target {
+            RefTarget::Object(id) => {
+                id.write_hex(&mut lines);
+                lines.push(0);
+            }
+            RefTarget::Symbolic(to) => {
+                lines.push(0);
+                lines.extend_from_slice(to.as_bytes());
+            }
+        }
+        lines.push(b'\n');
+    }
+    lines
 }
 
 /// The refs that `for-each-ref` warned about instead of listing them.

@@ -13,7 +13,7 @@ pub struct StashEntry {
     pub message: GitName,
 }
 
-pub(super) const REF: &str = "refs/stash";
+pub(crate) const REF: &str = "refs/stash";
 pub(super) const LOG: [&str; 5] = ["log", "-g", "--no-show-signature", "--format=%H%x00%gs", REF];
 
 /// Reads the output of [`LOG`].

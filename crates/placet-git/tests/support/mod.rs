@@ -13,8 +13,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use placet_git::{
-    ApplyPlace, ApplyWatch, Comparison, GitError, GitName, NewRepository, PersonIdentity, PlainRunner,
-    PlainSource, QuestionSides, RepositoryQuestion, RepositoryState, Selection, Unwatched,
+    ApplyPlace, ApplyWatch, ApprovedGroups, Comparison, GitError, GitName, NewRepository, PersonIdentity,
+    PlainRunner, PlainSource, QuestionSides, RepositoryQuestion, RepositoryState, Unwatched,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -153,6 +153,8 @@ impl Scene {
         sh(&root, "cp -a w 1");
         let source = PlainSource::new(&root.join("1/repo/.git"));
         let base = RepositoryState::read(&source, &root.join("base"), &PlainRunner).unwrap();
+        let stored = RepositoryState::from_bytes(&base.to_bytes().unwrap()).unwrap();
+        assert_eq!((stored.refs, stored.checkouts), (base.refs.clone(), base.checkouts.clone()));
         let number = std::cell::Cell::new(0);
         Scene { _directory: directory, root, base, said_before, said_by_agent: String::new(), number }
     }
@@ -223,19 +225,19 @@ impl Scene {
     pub(crate) fn apply(
         &self,
         question: &RepositoryQuestion,
-        selection: &Selection,
+        approved: &ApprovedGroups,
     ) -> Result<PathBuf, GitError> {
-        self.apply_watched(question, selection, &Unwatched)
+        self.apply_watched(question, approved, &Unwatched)
     }
 
     /// Applies, and returns the journal.
     pub(crate) fn apply_watched(
         &self,
         question: &RepositoryQuestion,
-        selection: &Selection,
+        approved: &ApprovedGroups,
         watch: &dyn ApplyWatch,
     ) -> Result<PathBuf, GitError> {
-        let change = question.comparison.selected(selection)?;
+        let change = question.comparison.selected(approved)?;
         let journal = self.fresh("journal");
         with_place(&self.git_dir(), &journal, watch, |place| {
             let prepared = placet_git::prepare(question, &change, place)?;
@@ -254,10 +256,10 @@ impl Scene {
         for name in list("2").difference(&list("w")) {
             let agent = PlainSource::new(&self.root.join("2").join(name));
             let new = NewRepository::read(&agent, &self.fresh("new"), &PlainRunner)?;
-            let selection = new.question.as_ref().map(everything).unwrap_or_default();
+            let approved = new.question.as_ref().map(everything).unwrap_or_default();
             let (git_dir, journal) = (self.root.join("w").join(name), self.fresh("journal"));
             std::fs::create_dir_all(git_dir.parent().unwrap()).unwrap();
-            with_place(&git_dir, &journal, &Unwatched, |place| new.apply(&selection, place))?;
+            with_place(&git_dir, &journal, &Unwatched, |place| make_new(&new, &approved, place))?;
             made.push(git_dir);
         }
         Ok(made)
@@ -266,8 +268,7 @@ impl Scene {
     /// Undoes a change, or redoes it by its undo.
     pub(crate) fn undo(&self, applied: &Path) -> Result<PathBuf, GitError> {
         let found = self.undo_question(applied)?;
-        let everything = Selection { approved: found.groups(), ..Selection::default() };
-        let change = found.selected(&everything)?;
+        let change = found.selected(&found.groups())?;
         let journal = self.fresh("journal");
         with_place(&self.git_dir(), &journal, &Unwatched, |place| {
             placet_git::prepare_undo(&[applied.to_path_buf()], &change, place)?.commit(place)
@@ -292,8 +293,20 @@ pub(crate) fn with_place<T>(
     work(ApplyPlace { git_dir, journal, identity: &identity, title: &title, watch })
 }
 
-pub(crate) fn everything(question: &RepositoryQuestion) -> Selection {
-    Selection { approved: question.groups.clone(), ..Selection::default() }
+pub(crate) fn everything(question: &RepositoryQuestion) -> ApprovedGroups {
+    question.groups.clone()
+}
+
+/// Makes a new repository next to its place, and moves it there.
+pub(crate) fn make_new(
+    new: &NewRepository,
+    approved: &ApprovedGroups,
+    place: ApplyPlace<'_>,
+) -> Result<(), GitError> {
+    let staged = place.git_dir.with_extension("staged");
+    new.make(&staged, approved, place)?;
+    std::fs::rename(staged, place.git_dir).unwrap();
+    Ok(())
 }
 
 /// Makes the files of one directory those of another, without git directories.
@@ -405,7 +418,7 @@ pub(crate) fn round_trip(title: &str, scene: &Scene) -> Result<(), String> {
     sh(&scene.repo(), FORGET);
     let undo = |applied: &Path, what: &str| scene.undo(applied).map_err(|error| words(what, error));
     let undone = undo(&applied, "undo")?;
-    let away = |from: &Path, to: &Path| placet_git::remove_new_repository(from, to).unwrap();
+    let away = |from: &Path, to: &Path| std::fs::rename(from, to).unwrap();
     let back = |from: &Path, to: &Path| std::fs::rename(to, from).unwrap();
     move_repositories(scene, &made, &away);
     scene.work_tree_of("1");

@@ -6,9 +6,9 @@
 use super::sync::crash_point;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel};
 use placet_git::{
-    ApplyJournal, ApplyPlace, ApplyWatch, GitError, GitName, MoveStep, NewRepository, PersonIdentity,
-    PreparedApply, RecoveryGoal, RepositoryMove, RepositoryQuestion, Selection, Unwatched, person_identity,
-    prepare, prepare_undo,
+    ApplyJournal, ApplyPlace, ApplyWatch, ApprovedGroups, GitError, GitName, NewRepository, PersonIdentity,
+    PreparedApply, RecoveryGoal, RepositoryMove, RepositoryQuestion, Unwatched, person_identity, prepare,
+    prepare_undo,
 };
 use placet_permission::is_git_name;
 use std::fmt::Debug;
@@ -32,7 +32,9 @@ pub(crate) enum RepositoryWork {
     },
     Create {
         repository: Arc<dyn AskedRepository>,
-        selection: Selection,
+        approved: ApprovedGroups,
+        /// Contents of LFS by their names below the repository, and where they are.
+        contents: Vec<(PathBuf, PathBuf)>,
     },
     /// Back to what the journals say, as one change.
     Back {
@@ -51,7 +53,7 @@ pub(crate) enum RepositoryWork {
 struct CrashPoints;
 
 impl ApplyWatch for CrashPoints {
-    fn reached(&self, _: MoveStep) -> Result<(), GitError> {
+    fn reached(&self, _: &str) -> Result<(), GitError> {
         crash_point();
         Ok(())
     }
@@ -168,11 +170,12 @@ impl RepositoryPart {
                 self.prepared =
                     Some(self.with_place(journal, title, |place| prepare_undo(applied, change, place))?);
             }
-            RepositoryWork::Create { repository, selection } => {
+            RepositoryWork::Create { repository, approved, contents } => {
                 nothing_is_at(&self.applied.path)?;
                 let Some(new) = repository.created() else { return Ok(()) };
                 let staged = &self.applied.staged;
-                self.with_place(journal, title, |place| new.make(staged, selection, place))?;
+                self.with_place(journal, title, |place| new.make(staged, approved, place))?;
+                contents.iter().try_for_each(|(name, from)| copy_content(from, &staged.join(name)))?;
             }
             RepositoryWork::Restore { kept } => {
                 nothing_is_at(&self.applied.path)?;
@@ -231,6 +234,11 @@ impl RepositoryPart {
             _ => Ok(()),
         }
     }
+}
+
+fn copy_content(from: &Path, to: &Path) -> Result<(), RepositoryFailure> {
+    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed(to))?;
+    fs::copy(from, to).and_then(|_| fs::File::open(to)?.sync_all()).map_err(failed(to))
 }
 
 /// A rename replaces an empty directory.
@@ -342,7 +350,7 @@ fn recover_changed(
     let identity = identity_of(&one.path)?;
     let place =
         ApplyPlace { git_dir: &one.path, journal: record, identity: &identity, title, watch: &Unwatched };
-    for lock in placet_git::recover(place, goal)?.unknown_locks {
+    for lock in placet_git::recover(place, goal)? {
         tracing::warn!("`{}` may be a lock of another program, and stays", lock.display());
     }
     Ok(())

@@ -329,7 +329,10 @@ impl ChangeSet {
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
                     };
                     let outside = change.outside_words(&name).unwrap_or_default().to_string();
-                    let notes = [std::mem::take(&mut row.note), outside, change.server_words(), why];
+                    let operation = classes.operation_around(&change.path);
+                    let with = operation.map(|repository| format!("(waits with {})", name(&repository.path)));
+                    let with = with.unwrap_or_default();
+                    let notes = [std::mem::take(&mut row.note), outside, change.server_words(), why, with];
                     row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
                     row
                 }

@@ -14,7 +14,8 @@ pub(crate) enum RepositoryFile {
     Named,
     /// It belongs to an operation, a linked worktree or a new repository: git's side of an apply writes it.
     Grouped,
-    /// A new content of LFS, written as a file after its name was proved. One that is changed or removed is not written.
+    /// A new content of LFS, written after its name was proved: as a file, or with a repository that is new. One that is changed
+    /// or removed is not written.
     LfsContent,
     /// A file of a project, beside a bare repository.
     OfProject,
@@ -27,7 +28,7 @@ impl RepositoryFile {
         let Ok(rel) = change.path.strip_prefix(git_dir) else { return RepositoryFile::OfProject };
         match class_of(&GitName::from(rel)) {
             GitFileClass::Foreign if !is_below_git(git_dir) => RepositoryFile::OfProject,
-            GitFileClass::LfsContent if is_there && change.before.is_absent() && change.after.is_file() => {
+            GitFileClass::LfsContent if change.before.is_absent() && change.after.is_file() => {
                 RepositoryFile::LfsContent
             }
             GitFileClass::OfGit if is_there => RepositoryFile::Named,

@@ -44,6 +44,12 @@ pub fn pending(
             file.runs_later = Some(why);
             files.push(file);
             files.extend(operation_files(set, path, (&group, objects), &name));
+            // The files that an operation wrote are looked at by themselves, and decided with it.
+            for change in group.iter().filter(|file| !file.starts_with(path)).filter_map(|file| set.get(file))
+            {
+                let file = one(change, set.moved_node(change), objects, &name, &mut room);
+                files.push(ReviewFile { paths: Vec::new(), decided_with: Some(path.to_path_buf()), ..file });
+            }
             taken.extend(group);
             continue;
         }
@@ -210,7 +216,8 @@ fn together(
     let has_words = |change: &FileChange| !has_no_words(set, change) && !is_folded(change);
     // What git carries is in the rows of commits, refs and index, and is no file of anybody's.
     let is_carried = |c: &FileChange| set.repositories.is_carried_by_git(c);
-    let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c) && !is_carried(c));
+    let own = || part.changes.iter().filter(|c| c.path.starts_with(unit));
+    let listed = own().filter(|c| !is_folded(c) && !has_words(c) && !is_carried(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =
         listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
@@ -219,7 +226,7 @@ fn together(
     if left_out > 0 {
         words.push(format!("and {left_out} more"));
     }
-    for change in part.changes.iter().filter(|c| has_words(c)) {
+    for change in own().filter(|c| has_words(c)) {
         words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
         words.extend(as_words(change, objects, name, room, &mut left_out));
     }

@@ -9,6 +9,7 @@ use crate::view::LossLimit;
 use placet_permission::Runner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What one path's change means. The strictest that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,9 @@ pub struct WaitingRepository {
     pub path: PathBuf,
     /// Who runs or obeys one of the files, and all reasons as words.
     pub runner: Runner,
-    /// What its files would be: an approval counts only for these.
+    /// Changes of its work trees that an operation in progress made: one without the other is a state that nobody made.
+    pub(crate) files: BTreeSet<Arc<Path>>,
+    /// What all of this would be: an approval counts only for it.
     pub(crate) state: Hash,
 }
 

@@ -1,5 +1,5 @@
-//! A repository whose new commits or index change files that run later: it is applied as a whole, so the whole of it
-//! waits for an approval of its own, as such a file of the work tree does.
+//! A repository whose new commits or index change files that run later, or in which an operation is in progress: it is
+//! applied as a whole, so the whole of it waits for an approval of its own, with the files that the operation wrote.
 
 use super::class::{ChangeClasses, WaitingRepository};
 use crate::changes::change_set::{ChangeSet, FileChange};
@@ -17,13 +17,18 @@ impl ChangeClasses {
         if self.waiting.is_empty() || self.runner(path).is_some() {
             return None;
         }
-        self.waiting.iter().find(|repository| path.starts_with(&repository.path))
+        self.waiting.iter().find(|one| path.starts_with(&one.path) || one.files.contains(path))
+    }
+
+    /// The repository with whose operation a file outside of it waits.
+    pub fn operation_around(&self, path: &Path) -> Option<&WaitingRepository> {
+        self.waiting_repository(path).filter(|repository| repository.files.contains(path))
     }
 
     /// The repository that an approval of exactly `path` is about: the path is the repository itself, or one of its changes.
-    /// Nobody who names a file that did not change has seen the repository.
+    /// Nobody who names a file that did not change, or one of the work tree, has seen the repository.
     pub fn waiting_at(&self, set: &ChangeSet, path: &Path) -> Option<&WaitingRepository> {
-        let waiting = self.waiting_repository(path)?;
+        let waiting = self.waiting_repository(path).filter(|waiting| path.starts_with(&waiting.path))?;
         (waiting.path == path || set.get(path).is_some()).then_some(waiting)
     }
 
@@ -40,8 +45,9 @@ impl ChangeClasses {
     /// The changes of `set` that the approval of exactly `path` is about.
     pub fn approved_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
         let mut below = set.below(path);
-        if self.waiting_repository(path).is_some_and(|repository| repository.path == path) {
+        if let Some(repository) = self.waiting_repository(path).filter(|one| one.path == path) {
             below.retain(|path| self.waiting_repository(path).is_some());
+            below.extend(repository.files.iter().filter(|file| set.get(file).is_some()).cloned());
         }
         below.extend(self.group_around(set, path));
         below

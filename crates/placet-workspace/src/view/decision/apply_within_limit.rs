@@ -36,6 +36,10 @@ impl View {
         if changes_git && self.takes_away_from_repositories(shown.set()) {
             return Ok(Err(PendingReason::Repository));
         }
+        // The operation waits, and what resolves its conflicts waits with it.
+        if choice.keys().any(|path| shown.classes().operation_around(path).is_some()) {
+            return Ok(Err(PendingReason::Pending));
+        }
         let removed = match within_limit(&shown, &choice, turn) {
             Ok(removed) => removed,
             Err(reason) => return Ok(Err(reason)),

@@ -23,7 +23,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const STATE: &str = "base.json";
+const STATE: &str = "base";
 const PATH: &str = "path";
 
 impl View {
@@ -122,7 +122,8 @@ impl View {
         let scratch = tempfile::tempdir_in(&dir)?;
         std::fs::write(dir.join(PATH), git_dir.as_os_str().as_bytes())?;
         let new = scratch.path().join("new");
-        std::fs::write(&new, serde_json::to_vec(&state)?)?;
+        let bytes = state.as_ref().map(RepositoryState::to_bytes).transpose().map_err(io::Error::other)?;
+        std::fs::write(&new, bytes.unwrap_or_default())?;
         std::fs::rename(new, dir.join(STATE))?;
         Ok(state)
     }
@@ -131,7 +132,9 @@ impl View {
     /// a tool wrote, it is what the repository is now.
     pub(super) fn repository_base(&self, git_dir: &Path) -> io::Result<Option<RepositoryState>> {
         match std::fs::read(self.base_dir(git_dir).join(STATE)) {
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            // It is not known.
+            Ok(bytes) if bytes.is_empty() => Ok(None),
+            Ok(bytes) => RepositoryState::from_bytes(&bytes).map(Some).map_err(io::Error::other),
             Err(e) if e.kind() == io::ErrorKind::NotFound => self.record_present_base(git_dir, None),
             Err(e) => Err(e),
         }

@@ -2,6 +2,7 @@
 
 use super::super::{ChangeSelection, View};
 use super::git_words;
+use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::repository_undo::{fresh_record, staged_at};
 use super::waiting::Conflict;
@@ -10,9 +11,9 @@ use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::ChangeClasses;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind};
 use crate::repository::{DirectoryFate, GitEvent, GitEventKind};
-use placet_git::{GitName, Selection, WaitingGroup};
-use std::collections::BTreeSet;
-use std::path::Path;
+use placet_git::{ApprovedGroups, GitName, WaitingGroup};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl View {
@@ -27,8 +28,9 @@ impl View {
         let mut of_git: BTreeSet<Arc<Path>> = BTreeSet::new();
         let mut repositories = None;
         let contents = set.changes.iter().filter(|change| set.repositories.is_lfs_content(change));
+        let mut proved: BTreeMap<Arc<Path>, PathBuf> = BTreeMap::new();
         for content in contents.filter(|content| choice.contains_key(&content.path)) {
-            self.prove_content(&content.path)?;
+            proved.insert(Arc::clone(&content.path), self.prove_content(&content.path)?);
         }
         for directory in self.git_directories(set) {
             let own = set.changes.iter().filter(|change| directory.has(set, change));
@@ -54,7 +56,11 @@ impl View {
                 let Conflict { happened, advice } = conflict;
                 return Err(ApplyError::Repository(format!("{happened}; {advice}")));
             }
-            if let Some((applied, work)) = work_of(repository, choice)? {
+            let own = lfs::contents(set, &repository.path).filter_map(|content| {
+                let rel = content.path.strip_prefix(&repository.path).ok()?;
+                Some((rel.to_path_buf(), proved.get(&content.path)?.clone()))
+            });
+            if let Some((applied, work)) = work_of(repository, choice, own.collect())? {
                 transaction.add(applied, work);
             }
         }
@@ -65,6 +71,7 @@ impl View {
 fn work_of(
     repository: &Arc<PendingRepository>,
     choice: &ChangeSelection,
+    contents: Vec<(PathBuf, PathBuf)>,
 ) -> Result<Option<(AppliedRepository, RepositoryWork)>, ApplyError> {
     let is_named = |name: &GitName| choice.contains_key(&*repository.path.join(name.as_path()));
     // A repository that waits was approved as a whole, or it would not be chosen. Files are approved by their names.
@@ -75,11 +82,11 @@ fn work_of(
         (WaitingGroup::File(_), _) => false,
         _ => true,
     });
-    let selection = Selection { approved: approved.collect(), ..Selection::default() };
+    let approved: ApprovedGroups = approved.collect();
     let asked: Arc<dyn AskedRepository> = Arc::<PendingRepository>::clone(repository);
     let (kind, work) = match &repository.content {
         PendingContent::Changed(question) => {
-            let change = question.comparison.selected(&selection);
+            let change = question.comparison.selected(&approved);
             let change = change.map_err(|error| ApplyError::Repository(error.to_string()))?;
             if change.is_empty() {
                 return Ok(None);
@@ -88,7 +95,7 @@ fn work_of(
             (AppliedRepositoryKind::Changed, work)
         }
         PendingContent::Created(_) => {
-            let work = RepositoryWork::Create { repository: asked, selection };
+            let work = RepositoryWork::Create { repository: asked, approved, contents };
             (AppliedRepositoryKind::Created, work)
         }
         PendingContent::Same | PendingContent::Refused(_) => return Ok(None),

@@ -96,8 +96,11 @@ impl GitDirectory {
         if set.repositories.common(&change.path) != Some(&self.path) {
             return false;
         }
-        let is_by_itself = |change: &FileChange| {
-            matches!(self.file(change), RepositoryFile::Named | RepositoryFile::LfsContent)
+        // A repository that is new is made with its contents, and moved into place.
+        let is_by_itself = |change: &FileChange| match self.file(change) {
+            RepositoryFile::Named => true,
+            RepositoryFile::LfsContent => self.fate == DirectoryFate::Changed,
+            _ => false,
         };
         if change.before.is_directory() || change.after.is_directory() {
             // A directory that comes for such a file comes as one.

@@ -1,7 +1,7 @@
 //! What happened to the repositories of a change set, for lists and for programs.
 
 use super::super::View;
-use super::directories::{WorkTree, is_repository_on_disk};
+use super::directories::WorkTree;
 use super::git_words;
 use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
@@ -56,9 +56,7 @@ impl View {
         let mut found: Vec<RepositoryEvents> =
             self.pending_repositories(set).iter().map(|repository| events_of(repository)).collect();
         for repository in &mut found {
-            if is_repository_on_disk(&repository.path) {
-                repository.events.extend(lfs::event(set, &repository.path));
-            }
+            repository.events.extend(lfs::event(set, &repository.path));
         }
         found.retain(|repository| !repository.events.is_empty());
         self.mark_files(set, &mut found);

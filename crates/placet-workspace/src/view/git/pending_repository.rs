@@ -2,7 +2,7 @@
 
 use crate::apply::AskedRepository;
 use crate::repository::CommitPatch;
-use placet_git::{GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows, TakenAway};
+use placet_git::{GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -51,8 +51,8 @@ pub(super) struct PendingRepository {
     pub(super) path: PathBuf,
     pub(super) content: PendingContent,
     pub(super) rows: Option<RepositoryRows>,
-    /// What takes something away; write mode waits for it.
-    pub(super) taken_away: Vec<TakenAway>,
+    /// Write mode waits for it.
+    pub(super) takes_away: bool,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
     pub(super) staged: StagedOnly,
     /// Names that files of new commits have through links of these commits.
@@ -106,7 +106,7 @@ impl PendingRepository {
             path: path.to_path_buf(),
             content,
             rows: None,
-            taken_away: Vec::new(),
+            takes_away: false,
             patches: BTreeMap::new(),
             staged: StagedOnly::default(),
             through_links: Vec::new(),

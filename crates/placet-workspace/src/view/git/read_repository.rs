@@ -144,10 +144,10 @@ impl View {
             let mut rows = RepositoryRows::read(question, runner)?;
             let patches = patches(question, &rows, runner)?;
             let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
-            let taken_away = rows.taken_away(question);
+            let takes_away = rows.takes_away(question);
             let through_links = through_links(question, &rows, runner)?;
             let unsigned = unsigned(&dir.path, question, &rows, runner)?;
-            (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
+            (read.rows, read.patches, read.takes_away) = (Some(rows), patches, takes_away);
             (read.staged, read.through_links) = (staged, through_links);
             (read.person, read.unsigned) = (person_email(&dir.path), unsigned);
         }

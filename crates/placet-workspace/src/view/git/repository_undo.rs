@@ -6,7 +6,7 @@ use crate::apply::{RepositoryTransaction, RepositoryWork, kept_in};
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind, JournalEntry};
 use crate::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
 use placet_git::{
-    ApplyJournal, Comparison, GitError, GitFileClass, GitName, RepositoryMove, Selection, class_of, has_more,
+    ApplyJournal, Comparison, GitError, GitFileClass, GitName, RepositoryMove, class_of, has_more,
     undo_question,
 };
 use placet_text::text::visible;
@@ -227,6 +227,5 @@ fn selected(compared: &Comparison) -> Result<RepositoryMove, StaysApplied> {
         let item = Conflict::item(item);
         return Err(StaysApplied(format!("{} changed in the meantime; {hint}", visible::guard_line(&item))));
     }
-    let approved = compared.groups();
-    Ok(compared.selected(&Selection { approved, ..Selection::default() })?)
+    Ok(compared.selected(&compared.groups())?)
 }

@@ -5,7 +5,7 @@ use super::directories::WorkTree;
 use super::git_names::{kind, name, short, short_id};
 use super::git_words::{in_progress, operation};
 use super::pending_repository::{PendingContent, PendingRepository};
-use crate::changes::change_set::ChangeSet;
+use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::hash::Hash;
 use crate::repository::{RepositoryFact, WorktreeFate};
@@ -16,6 +16,7 @@ use placet_git::{
 use placet_permission::Runner;
 use placet_text::text::{count, visible};
 use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -143,12 +144,12 @@ impl View {
     ) -> (Vec<WaitingRepository>, Vec<Hash>) {
         let repositories = self.pending_repositories(set);
         let keys = self.0.repositories.known().values().map(|(key, _)| *key).collect();
+        let of_outermost = |outermost| {
+            repositories.iter().filter(move |one| set.repositories.of(&one.path) == Some(outermost))
+        };
         let mut found = Vec::new();
         for outermost in set.repositories.outermost() {
-            let own = repositories
-                .iter()
-                .filter(|repository| set.repositories.of(&repository.path) == Some(outermost));
-            let reasons: Vec<(String, String)> = own
+            let reasons: Vec<(String, String)> = of_outermost(outermost)
                 .flat_map(|repository| {
                     let staged = self.staged_reasons(set, repository, classifier);
                     reasons(repository, classifier).into_iter().chain(staged)
@@ -159,12 +160,12 @@ impl View {
                 1 => why,
                 many => format!("{why}; and {}", count::of(many - 1, "more reason")),
             };
-            let changes = set.changes.iter().filter(|change| change.path.starts_with(outermost));
-            found.push(WaitingRepository {
-                path: outermost.to_path_buf(),
-                runner: Runner { by, why },
-                state: state_of(changes),
-            });
+            let files = files_of_operations(set, of_outermost(outermost));
+            let is_of_it =
+                |change: &&FileChange| change.path.starts_with(outermost) || files.contains(&change.path);
+            let state = state_of(set.changes.iter().filter(is_of_it));
+            let (path, runner) = (outermost.to_path_buf(), Runner { by, why });
+            found.push(WaitingRepository { path, runner, files, state });
         }
         (found, keys)
     }
@@ -229,18 +230,49 @@ impl View {
             PendingContent::Refused(_) => true,
             PendingContent::Same => false,
             PendingContent::Created(new) => {
-                !new.waiting_settings.is_empty() || !repository.taken_away.is_empty()
+                let has_groups = new.question.as_ref().is_some_and(|question| !question.groups.is_empty());
+                !new.waiting_settings.is_empty() || has_groups || repository.takes_away
             }
-            PendingContent::Changed(_) => {
-                // A file that waits by its name is a change of its own.
-                let is_file = |taken: &placet_git::TakenAway| {
-                    matches!(taken, placet_git::TakenAway::Group(WaitingGroup::File(_)))
-                };
-                !repository.taken_away.iter().all(is_file)
-            }
+            // A file that waits by its name is a change of its own.
+            PendingContent::Changed(_) => repository.takes_away,
         };
         self.pending_repositories(set).iter().any(waits)
     }
+}
+
+/// The changes that wait with the operations of repositories: of files that git tracks where an operation begins, goes on or
+/// ends, and of directories that go with them. What git does not track, no operation writes.
+fn files_of_operations<'a>(
+    set: &ChangeSet,
+    repositories: impl Iterator<Item = &'a Arc<PendingRepository>>,
+) -> BTreeSet<Arc<Path>> {
+    let mut files = BTreeSet::new();
+    for repository in repositories {
+        let Some(question) = repository.question() else { continue };
+        for group in &question.groups {
+            let WaitingGroup::Operation(checkout) = group else { continue };
+            let place = match checkout {
+                CheckoutName::Main => WorkTree::of(&repository.path).place().map(Path::to_path_buf),
+                CheckoutName::Linked(name) => question.worktree_path(name),
+            };
+            let Some(place) = place else { continue };
+            let is_tracked = |change: &&FileChange| {
+                let name = change.path.strip_prefix(&place).map(GitName::from);
+                name.is_ok_and(|name| question.is_tracked(checkout, &name))
+            };
+            files.extend(set.changes.iter().filter(is_tracked).map(|change| Arc::clone(&change.path)));
+        }
+    }
+    let goes = |change: &&FileChange| change.before.is_directory() && change.after.is_absent();
+    let with_file = |change: &&FileChange| {
+        let next = files.range::<Path, _>((Excluded(&*change.path), Unbounded)).next();
+        next.is_some_and(|next| next.starts_with(&change.path))
+    };
+    let directories =
+        set.changes.iter().filter(goes).filter(with_file).map(|change| Arc::clone(&change.path));
+    let directories: Vec<Arc<Path>> = directories.collect();
+    files.extend(directories);
+    files
 }
 
 /// Who is the reason that a repository waits, and why.

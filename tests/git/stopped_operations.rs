@@ -1,0 +1,179 @@
+//! A merge, rebase, cherry-pick, revert, am or bisect that stops: the files that it wrote are applied with it or not at all, and
+//! `--abort` and `--continue` do afterwards what they would have done without placet.
+
+use crate::support::require::has_view;
+use crate::support::require::require;
+use crate::support::txn::Txn;
+
+const SHELL: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
+    GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0 \
+    GIT_AUTHOR_DATE='1700000000 +0000' GIT_COMMITTER_DATE='1700000000 +0000';";
+
+/// `topic` changes `a.txt` in another way than `main`, adds a file in a new directory, and removes the only one of another.
+const BEFORE: &str = "git init -q -b main .; printf 'one\\ntwo\\n' > a.txt; echo b > b.txt; mkdir old; echo o > old/o.txt; git add .; \
+    git commit -qm First; git switch -q -c topic; echo ONE > a.txt; mkdir new; echo n > new/n.txt; git rm -q old/o.txt; git add .; \
+    git commit -qm Topic; git switch -q main; printf '1\\ntwo\\n' > a.txt; git commit -qam Main;";
+
+struct Operation {
+    before: &'static str,
+    /// What the agent runs. It also writes a file that git does not track.
+    agent: &'static str,
+    abort: &'static str,
+    resume: &'static str,
+    /// A tracked file whose row says with what it waits.
+    waits: &'static str,
+}
+
+const RESOLVE: &str = "echo resolved > a.txt; git add .";
+
+const OPERATIONS: [Operation; 9] = [
+    Operation {
+        before: "",
+        agent: "git merge topic",
+        abort: "git merge --abort",
+        resume: "git merge --continue",
+        waits: "new/n.txt",
+    },
+    Operation {
+        before: "",
+        agent: "git rebase topic",
+        abort: "git rebase --abort",
+        resume: "git rebase --continue",
+        waits: "a.txt",
+    },
+    Operation {
+        before: "echo dirty > b.txt",
+        agent: "git rebase --autostash topic",
+        abort: "git rebase --abort",
+        resume: "git rebase --continue",
+        waits: "b.txt",
+    },
+    Operation {
+        before: "",
+        agent: "git rebase --apply topic",
+        abort: "git rebase --abort",
+        resume: "git rebase --continue",
+        waits: "a.txt",
+    },
+    Operation {
+        before: "",
+        agent: "git cherry-pick topic",
+        abort: "git cherry-pick --abort",
+        resume: "git cherry-pick --continue",
+        waits: "a.txt",
+    },
+    Operation {
+        before: "git reset -q --hard topic; echo two > a.txt; git commit -qam Later",
+        agent: "git revert HEAD~1",
+        abort: "git revert --abort",
+        resume: "git revert --continue",
+        waits: "a.txt",
+    },
+    Operation {
+        before: "git format-patch -q -1 --stdout topic > topic.patch",
+        agent: "git am -3 topic.patch",
+        abort: "git am --abort",
+        resume: "git am --continue",
+        waits: "a.txt",
+    },
+    Operation {
+        before: "for i in 1 2 3 4; do echo $i > b.txt; git commit -qam $i; done",
+        agent: "git bisect start HEAD HEAD~4",
+        abort: "git bisect reset",
+        resume: "git bisect good",
+        waits: "b.txt",
+    },
+    // One that the person began, and that the agent ends.
+    Operation {
+        before: "git merge -q topic; true",
+        agent: "echo both > a.txt; git commit -qam Merged",
+        abort: "git reset -q --hard HEAD~1",
+        resume: "git log --format=%s -1",
+        waits: "a.txt",
+    },
+];
+
+/// What git says, and the tracked files.
+fn says(txn: &Txn, name: &str) -> String {
+    const SAYS: &str = "(git for-each-ref; cat .git/HEAD; git ls-files -s -v; git status --porcelain=v2 --branch --show-stash; \
+        git stash list; git bisect log; ls .git | grep -e _HEAD -e rebase -e sequencer -e BISECT_LOG | grep -v ORIG_HEAD; \
+        git fsck --strict --no-dangling; grep -r . --include=*.txt .) > ../said 2>&1; true";
+    txn.sh(&txn.base.join(name), &format!("{SHELL} {SAYS}"));
+    std::fs::read_to_string(txn.base.join("said")).unwrap()
+}
+
+/// What is said after a command that a person runs next, in a copy.
+fn says_after(txn: &Txn, name: &str, line: &str) -> String {
+    txn.sh(&txn.base, &format!("rm -rf next; cp -a {name} next; rm -f next/note.txt"));
+    txn.sh(&txn.base.join("next"), &format!("{SHELL} {line}"));
+    says(txn, "next")
+}
+
+impl Operation {
+    fn check(&self) {
+        let Operation { before, agent, abort, resume, waits } = self;
+        let resume = if resume.contains("log") { (*resume).into() } else { format!("{RESOLVE}; {resume}") };
+        let txn = Txn::on_disk();
+        let script = |line: &str| format!("{SHELL} {line}");
+        txn.sh(&txn.tree, &script(&format!("{BEFORE} {before}")));
+        txn.sh(&txn.base, "rm -rf plain; cp -a tree plain");
+        let original = says(&txn, "tree");
+        txn.sh(&txn.base.join("plain"), &script(&format!("{agent}; true")));
+        txn.hold(&script(&format!("{agent}; echo of the agent > note.txt")));
+
+        // A yes to everything: what git does not track is applied, and nothing of the operation is.
+        let rows = txn.run(["changes"]).stdout;
+        let says_so = |row: &str| row.contains(&format!(" {waits} ")) && row.ends_with("(waits with .git)");
+        assert!(rows.lines().any(says_so), "{agent}: {rows}");
+        assert_eq!(txn.run(["apply"]).code, 3, "{agent}");
+        assert!(txn.tree.join("note.txt").exists(), "{agent}");
+        std::fs::remove_file(txn.tree.join("note.txt")).unwrap();
+        assert_eq!(says(&txn, "tree"), original, "{agent}");
+        // Neither is one of its files by itself.
+        let one = txn.run(["apply", waits]);
+        assert_eq!(one.code, 3, "{agent}: {one:#?}");
+        assert!(one.stdout.contains(".git: ") || one.stderr.contains(".git: "), "{agent}: {one:#?}");
+        assert_eq!(says(&txn, "tree"), original, "{agent}");
+
+        // The operation takes its files along, and goes on as it would have.
+        txn.run(["apply", "--apply-protected", ".git"]).code(0);
+        assert_eq!(txn.run(["changes"]).stdout, "", "{agent}");
+        assert_eq!(says(&txn, "tree"), says(&txn, "plain"), "{agent}");
+        for next in [*abort, &resume] {
+            let (with, without) = (says_after(&txn, "tree", next), says_after(&txn, "plain", next));
+            assert_eq!(with, without, "{agent}: {next}");
+        }
+        txn.run(["undo"]).code(0);
+        assert_eq!(says(&txn, "tree"), original, "{agent}");
+        txn.run(["redo"]).code(0);
+        assert_eq!(says(&txn, "tree"), says(&txn, "plain"), "{agent}");
+    }
+}
+
+#[test]
+fn an_operation_that_stops_is_applied_with_its_files_or_not_at_all() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for operation in &OPERATIONS {
+            scope.spawn(|| operation.check());
+        }
+    });
+}
+
+/// A person who drops the operation has the files alone: nothing of it is in progress in the view any more, either.
+#[test]
+fn files_of_a_discarded_operation_are_applied_as_any_others() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
+    txn.hold(&format!("{SHELL} git merge topic; true"));
+    txn.run(["discard", ".git"]).code(0);
+    assert!(!txn.run(["changes"]).stdout.contains("waits"));
+    txn.run(["apply"]).code(0);
+    assert!(txn.read("a.txt").unwrap().contains("<<<<<<<"));
+    assert!(!txn.tree.join(".git/MERGE_HEAD").exists());
+}
