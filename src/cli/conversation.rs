@@ -1,6 +1,6 @@
 //! Conversations: with a screen, for one turn, or line by line from a pipe.
 
-use super::changes::pending;
+use super::changes::{killed, pending};
 use super::command_line::options::{Options, OutputFormat};
 use super::custom_prompt;
 use super::report::{self, CliError, code_for, warn, written};
@@ -285,7 +285,7 @@ fn headless_agent(
     if resumed {
         match app.take_over_jobs_of(session.id().as_str()) {
             Ok(taken) => {
-                pending::warn_of_killed_jobs("a command of this conversation", &taken);
+                killed::warn_of_killed_jobs("a command of this conversation", &taken);
                 if options.changes.apply && taken.count.total() > 0 {
                     // Nobody has seen it, and nothing would list it before it is applied.
                     let why = "`--apply` would apply what was interrupted, and nobody has seen it";

@@ -10,6 +10,7 @@ use crate::support::broken_calls::{Broken, Start, become_program, broken_command
 use crate::support::is_full;
 use crate::support::program::placet;
 use crate::support::require::require;
+use crate::support::wait::DEADLINE as PATIENCE;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,8 +23,6 @@ use tempfile::TempDir;
 
 /// Users that nobody is: each group has one, because a limit counts all processes of a user.
 const NOBODIES: std::ops::Range<u32> = 65_400..65_500;
-/// How long a command may take on a busy machine.
-const PATIENCE: Duration = crate::support::wait::DEADLINE;
 /// Which group of cases [`inside`] runs.
 const GROUP: &str = "PLACET_TEST_GROUP";
 const INSIDE: &str = "sandbox::hostile_system_calls::inside";

@@ -7,5 +7,6 @@ pub(super) mod apply_question;
 pub(super) mod approvals;
 pub(super) mod blame;
 pub(super) mod journal;
+pub(super) mod killed;
 pub(super) mod pending;
 pub(super) mod tries;

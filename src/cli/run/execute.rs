@@ -5,7 +5,7 @@ use super::registry::RunEntry;
 use super::state::watch::{CredentialWatch, WatchedCredentials};
 use super::state::{ProgramState, StateReport};
 use crate::app::App;
-use crate::cli::changes::{approvals, pending};
+use crate::cli::changes::{approvals, killed};
 use crate::cli::command_line::options::{Options, OutputFormat};
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::startup::signals;
@@ -166,7 +166,7 @@ fn take_over(env: &ToolContext, view: &View, home: Option<&Path>) -> Result<(), 
     let found = view.take_over_killed(home, &|path| env.workspace.is_hidden(path));
     match found.map_err(|e| CliError::new(format!("what an interrupted run left cannot be read: {e}")))? {
         count if count.total() == 0 => {}
-        count => pending::warn_of_killed("the last run", count),
+        count => killed::warn_of_killed("the last run", count),
     }
     Ok(())
 }

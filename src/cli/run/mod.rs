@@ -89,7 +89,7 @@ fn run_in(
     }
     if args.fresh {
         // Pending first: a fresh run does not continue with what a killed one left either.
-        super::changes::pending::take_over_killed(&app);
+        super::changes::killed::take_over_killed(&app);
     }
     let choice = if args.fresh { RunViewChoice::Fresh } else { RunViewChoice::Continue };
     let name = app.run_view(&plan.label, choice).ok_or_else(|| {
