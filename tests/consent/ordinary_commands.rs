@@ -370,7 +370,7 @@ impl Fixture {
         let rows = shown.rows(Path::to_path_buf);
         let mut turn = view.turn().clone();
         let label = view.label();
-        let is_applied = view.apply_within_limit(&paths, &mut turn, label).unwrap();
+        let is_applied = view.apply_within_limit(&view.block_commands(), &paths, &mut turn, label).unwrap();
         let mut asked = String::new();
         let mut why: Vec<String> = rows.iter().map(ListedChange::line).collect();
         if let Err(reason) = &is_applied {

@@ -75,14 +75,14 @@ pub use repository::{
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ChangeDecision, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
-    DecisionReport, DirectoryIdentity, DiscardBackup, DiscardRecord, DiscardedChanges, EffectCounts,
-    FoundConflicts, LayerKind, LeftPending, LossLimit, MovedCause, MovedChanges, NEXT_LINES, OutdatedChanges,
-    OverlayMount, PendingReason, ResolvedPart, RestoreError, RunningChanges, RunningCounts, RunningFileError,
-    RunningLayer, RunningRepository, RunningSummary, SAME_LINES, SelectedPart, ShownChanges, StoredRoot,
-    TakeError, TakenOverChanges, UndoPlan, View, ViewDifference, ViewPaths, WRITTEN_IN_PLACE,
-    WorkspaceSnapshot, contents_needed, discard_damage_at_start, is_relocated_in_part, keeps_pending,
-    pending_damage, pending_damage_at_start, relocate, repository_of, roots_of, running_patch, stored_roots,
-    views_in, wait_for_removals, wait_for_removals_within,
+    CommandsHeld, DecisionReport, DirectoryIdentity, DiscardBackup, DiscardRecord, DiscardedChanges,
+    EffectCounts, FoundConflicts, LayerKind, LeftPending, LossLimit, MovedCause, MovedChanges, NEXT_LINES,
+    OutdatedChanges, OverlayMount, PendingReason, ResolvedPart, RestoreError, RunningChanges, RunningCounts,
+    RunningFileError, RunningLayer, RunningRepository, RunningSummary, SAME_LINES, SelectedPart,
+    ShownChanges, StoredRoot, TakeError, TakenOverChanges, UndoPlan, View, ViewDifference, ViewPaths,
+    WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, is_relocated_in_part,
+    keeps_pending, pending_damage, pending_damage_at_start, relocate, repository_of, roots_of, running_patch,
+    stored_roots, views_in, wait_for_removals, wait_for_removals_within,
 };
 pub use view::{GitNotConfined, GitRunnerStart};
 

@@ -8,8 +8,8 @@ use placet_permission::WritePolicy;
 use placet_process::{ChildPid, CommandExit, roots_below};
 use placet_text::text::{count, human_size};
 use placet_workspace::{
-    ApplyOutcome, CommandEffects, CommandView, EffectCounts, PendingReason, TransactionLabel, View,
-    Workspace, WorkspaceSnapshot, WriteContext, hold_point,
+    ApplyOutcome, CommandEffects, CommandView, CommandsHeld, EffectCounts, PendingReason, TransactionLabel,
+    View, Workspace, WorkspaceSnapshot, WriteContext, hold_point,
 };
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -71,14 +71,14 @@ impl SandboxedRun {
         let (hidden_by, stopped, of_call) = (workspace.clone(), stop.clone(), view.clone());
         let mut settling = tokio::task::spawn_blocking(move || {
             hold_point("collecting");
-            let effects = view.finish(command, &|path| hidden_by.is_hidden(path))?;
+            let (effects, held) = view.finish_held(command, &|path| hidden_by.is_hidden(path))?;
             // In this order: a stop that comes now cancels the apply, and an earlier one is seen here. Nobody may wait
             // for this call any more, and it must not apply anything then.
             view.apply_progress().reset();
             let is_stopped = stopped.is_cancelled() && writer.landing == WritePolicy::Apply;
             let fate = match cut_off(ending) {
                 _ if effects.is_empty() || writer.landing == WritePolicy::Discard => {
-                    outcome_of(&view, &effects, &writer)
+                    outcome_of(&view, &held, &effects, &writer)
                 }
                 Some(how) => {
                     let why = format!("a command was cut off ({how}), and its changes may be incomplete");
@@ -86,7 +86,7 @@ impl SandboxedRun {
                     EffectsOutcome::Pending(why)
                 }
                 None if is_stopped => EffectsOutcome::Pending("stopped before they were applied".into()),
-                None => outcome_of(&view, &effects, &writer),
+                None => outcome_of(&view, &held, &effects, &writer),
             };
             Ok::<_, std::io::Error>((effects, fate))
         });
@@ -122,8 +122,9 @@ impl SandboxedRun {
         let hidden_by = workspace.clone();
         let settled = tokio::task::spawn_blocking(move || {
             let command = command.made_by(writer.origin.clone());
-            let effects = view.finish_background(command, &suffix, &|path| hidden_by.is_hidden(path))?;
-            let fate = outcome_of(&view, &effects, &writer);
+            let hidden = |path: &Path| hidden_by.is_hidden(path);
+            let (effects, held) = view.finish_background_held(command, &suffix, &hidden)?;
+            let fate = outcome_of(&view, &held, &effects, &writer);
             Ok::<_, std::io::Error>((effects, fate))
         });
         let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -225,14 +226,19 @@ fn cut_off(ending: CommandExit) -> Option<&'static str> {
 const KILL: i32 = 9;
 
 /// What becomes of effects that are in the layers: in write mode they are applied.
-fn outcome_of(view: &View, effects: &CommandEffects, writer: &WriteContext) -> EffectsOutcome {
+fn outcome_of(
+    view: &View,
+    held: &CommandsHeld,
+    effects: &CommandEffects,
+    writer: &WriteContext,
+) -> EffectsOutcome {
     match writer.landing {
         _ if effects.is_empty() => EffectsOutcome::None,
         WritePolicy::Discard => EffectsOutcome::Scratch,
         WritePolicy::Apply => {
             let mut turn = view.turn().clone();
             let label = TransactionLabel { assent: writer.assent.clone(), ..view.label() };
-            let applied = view.apply_within_limit(&effects.paths, &mut turn, label);
+            let applied = view.apply_within_limit(held, &effects.paths, &mut turn, label);
             *view.turn() = turn;
             match applied {
                 Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => EffectsOutcome::Applied,

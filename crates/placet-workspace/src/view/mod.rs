@@ -19,7 +19,7 @@ mod view_parts;
 
 pub use checking::check_view::{CheckView, CheckViewError};
 pub use command::collect::CommandEffects;
-pub use command::command_view::{CommandView, OverlayMount};
+pub use command::command_view::{CommandView, CommandsHeld, OverlayMount};
 pub use decision::apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use decision::conflicts::FoundConflicts;
 pub use decision::decide::{ChangeDecision, MovedCause, MovedChanges};

@@ -60,6 +60,8 @@ pub(super) async fn discard_lower_writes(
     let Some(PendingSnapshot { view, before }) = snapshot else { return (output, None) };
     let services = Arc::clone(&ctx.services);
     let discarded = tokio::task::spawn_blocking(move || {
+        // A job that ends in between would be lost with what is discarded.
+        let _held = view.block_commands();
         let mut set = view.changes(LayerKind::Pending).map_err(|e| e.to_string())?;
         let policy = services.policy().clone();
         let taint = policy.taint().load();

@@ -127,6 +127,13 @@ impl CommandView {
     }
 }
 
+/// While it exists, no command starts, and no command that has ended puts its effects here: what is pending stays what it
+/// is for everybody but the holder.
+#[derive(Debug)]
+pub struct CommandsHeld {
+    _gate: OwnedMutexGuard<()>,
+}
+
 impl View {
     /// Prepares a layer for one command whose effects go to `shelf`, after the command before it has ended. `home` gets
     /// a layer of its own, which exists as long as this view and is never applied.
@@ -140,14 +147,14 @@ impl View {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }
 
-    /// While the guard exists, no command starts, and no command that has ended puts its effects here.
-    pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
-        self.0.commands.gate.clone().lock_owned().await
+    /// Waits until no command of this view runs in the foreground.
+    pub async fn lock_commands(&self) -> CommandsHeld {
+        CommandsHeld { _gate: self.0.commands.gate.clone().lock_owned().await }
     }
 
     /// The same for a thread that may block.
-    pub(in crate::view) fn block_commands(&self) -> OwnedMutexGuard<()> {
-        self.0.commands.gate.clone().blocking_lock_owned()
+    pub fn block_commands(&self) -> CommandsHeld {
+        CommandsHeld { _gate: self.0.commands.gate.clone().blocking_lock_owned() }
     }
 
     async fn begin_in(
@@ -248,7 +255,17 @@ impl View {
 
     /// Folds what the command did; it and everything it started must be dead.
     pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<CommandEffects> {
-        let mut command = command;
+        Ok(self.finish_held(command, hidden)?.0)
+    }
+
+    /// The same for a caller that applies the effects: nobody else changes what is pending in between.
+    pub fn finish_held(
+        &self,
+        mut command: CommandView,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<(CommandEffects, CommandsHeld)> {
+        let gate = command.gate.take();
+        let held = gate.map_or_else(|| self.block_commands(), |gate| CommandsHeld { _gate: gate });
         if let Err(e) = command.write_collection_record() {
             // It is for a kill in the next moments. Without it the changes are still collected.
             tracing::warn!("a kill would lose what the command changed: {e}");
@@ -270,7 +287,7 @@ impl View {
             self.update_jobs(effects.paths.iter().map(|path| &**path));
         }
         let renamed = self.renamed_by(&effects, command.shelf);
-        Ok(CommandEffects { home, renamed, ..effects })
+        Ok((CommandEffects { home, renamed, ..effects }, held))
     }
 
     /// What a command did could not be read, or only in part: its layer stays, and the turn reports it to the person.

@@ -377,6 +377,8 @@ impl View {
         if self.is_empty(LayerKind::Pending) {
             return Ok(());
         }
+        // Whoever puts effects here now would lose them: the next turn looks again.
+        let Ok(_held) = self.0.commands.gate.try_lock() else { return Ok(()) };
         let changed: BTreeSet<Arc<Path>> = self.changes(LayerKind::Pending)?.paths();
         let is_file = |base: &BaseRecord| !base.node.is_directory() && !base.raced;
         let is_same = |base: &BaseRecord| is_file(base) && !changed.contains(&base.path);

@@ -6,6 +6,7 @@ use super::shown::ShownChanges;
 use crate::apply::ApplyError;
 use crate::changes::classify::ChangeApproval;
 use crate::history::journal::TransactionLabel;
+use crate::view::command::command_view::CommandsHeld;
 use crate::view::{LayerKind, View, ViewTurn};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,9 +15,11 @@ use std::sync::Arc;
 
 impl View {
     /// Applies the effects of a command, which are at the paths `touched`, unless one of them waits. What the turn made
-    /// itself is no loss, and what it removed before counts.
+    /// itself is no loss, and what it removed before counts. `_held` is from before the effects became pending: a job that ends
+    /// in between would be lost with what the apply takes from the layer.
     pub fn apply_within_limit(
         &self,
+        _held: &CommandsHeld,
         touched: &BTreeSet<Arc<Path>>,
         turn: &mut ViewTurn,
         label: TransactionLabel,

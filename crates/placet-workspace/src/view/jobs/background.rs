@@ -11,7 +11,7 @@
 pub(in crate::view) use super::layer_snapshot::LayerSnapshot;
 use super::values::{JobMerge, JobUpdates, MergeReport, PassedStates, ReceivedStates};
 use crate::view::command::collect::CommandEffects;
-use crate::view::command::command_view::{CommandDir, CommandView};
+use crate::view::command::command_view::{CommandDir, CommandView, CommandsHeld};
 use crate::view::command::run_clock::RunStart;
 use crate::view::layers::layer::{self, Layer, open_dir};
 use crate::view::{LayerKind, View};
@@ -71,23 +71,33 @@ impl View {
     /// cannot be merged. Waits for a command that runs now; not to be called on an asynchronous thread.
     pub fn finish_background(
         &self,
-        mut command: CommandView,
+        command: CommandView,
         suffix: &str,
         hidden: &dyn Fn(&Path) -> bool,
     ) -> io::Result<CommandEffects> {
-        let _gate = self.0.commands.gate.clone().blocking_lock_owned();
+        Ok(self.finish_background_held(command, suffix, hidden)?.0)
+    }
+
+    /// The same for a caller that applies the effects: see [`View::finish_held`].
+    pub fn finish_background_held(
+        &self,
+        mut command: CommandView,
+        suffix: &str,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<(CommandEffects, CommandsHeld)> {
+        let held = self.block_commands();
         let settled = self.merge_background(&mut command, Some(suffix), hidden);
         let mut effects = settled.map_err(|e| self.collect_failed(&mut command, e))?;
         effects.renamed = self.renamed_by(&effects, LayerKind::Pending);
         effects.home = match command.home.take() {
             None => 0,
             Some((view, mut home)) => {
-                let _gate = view.0.commands.gate.clone().blocking_lock_owned();
+                let _held = view.block_commands();
                 // Nothing of the home directory is ever applied: what others changed there simply stays.
                 view.merge_background(&mut home, None, hidden)?.paths.len()
             }
         };
-        Ok(effects)
+        Ok((effects, held))
     }
 
     pub(in crate::view) fn merge_background(

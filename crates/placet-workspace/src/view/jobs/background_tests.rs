@@ -1,5 +1,6 @@
 use super::super::background_bench::{JobFiles, bench};
 use super::*;
+use crate::view::ApplyOutcome;
 use crate::view::layers::layer;
 use std::fs;
 use std::path::PathBuf;
@@ -263,4 +264,28 @@ fn a_discard_meanwhile_is_a_change_of_others() {
     bench.end(command);
     assert_eq!(bench.seen("a").as_deref(), Some("old\n"));
     assert_eq!(bench.seen("a.job-1").as_deref(), Some("pending\nand more\n"));
+}
+
+/// Story: in write mode the effects of a job were gone that ended while those of a command were applied.
+#[test]
+fn a_job_that_ends_while_effects_are_applied_waits_for_that() {
+    let b = bench(&[("f", "1\n")]);
+    let job = b.begin();
+    b.wrote(&job, "own", "of the job\n");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let command = runtime.block_on(b.view.begin(LayerKind::Pending, None)).unwrap();
+    b.wrote(&command, "made", "of the command\n");
+    let (effects, held) = b.view.finish_held(command, &|_| false).unwrap();
+    std::thread::scope(|scope| {
+        let ending = scope.spawn(|| b.end(job));
+        let mut turn = b.view.turn().clone();
+        let applied = b.view.apply_within_limit(&held, &effects.paths, &mut turn, b.view.label()).unwrap();
+        assert!(matches!(applied, Ok(ApplyOutcome::Landed(_))), "{applied:?}");
+        assert!(!ending.is_finished(), "it became pending in the middle of an apply");
+        drop(held);
+        assert_eq!(ending.join().unwrap().created, 1);
+    });
+    let pending: Vec<_> = b.view.changes(LayerKind::Pending).unwrap().paths().into_iter().collect();
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    assert!(pending[0].ends_with("own"));
 }

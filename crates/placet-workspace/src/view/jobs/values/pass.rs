@@ -8,7 +8,7 @@ use super::running_name::{LARGEST, NameOutcome, RunningName, open_inside, read_s
 use super::updates::{JobUpdates, UpdateProgress, UpdatedRoot};
 use crate::files::metadata::path_state::PathState;
 use crate::view::View;
-use crate::view::layers::layer::LayerLookup;
+use crate::view::layers::layer::{LayerLookup, is_dir};
 use crate::view::layers::stack::{ContentLocation, LayerStack, join};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -59,6 +59,14 @@ impl View {
             self.stack(*index, 1).stat(rel).is_ok_and(|stat| stat.is_none())
         };
         let (mut gone, mut present): (Vec<_>, Vec<_>) = located.partition(is_gone);
+        // What takes the place of a directory is not passed on. Without it, the command would find an empty directory.
+        let is_replaced = |(index, rel): &PassedPath| {
+            let is_other = |above: &Path| {
+                self.stack(*index, 1).stat(above).is_ok_and(|stat| stat.is_some_and(|stat| !is_dir(&stat)))
+            };
+            rel.ancestors().skip(1).any(is_other)
+        };
+        gone.retain(|path| !is_replaced(path));
         // A directory is removed after what is in it.
         gone.sort_by(|a, b| b.cmp(a));
         present.sort();

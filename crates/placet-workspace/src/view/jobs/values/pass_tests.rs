@@ -225,3 +225,19 @@ fn what_was_undone_does_not_come_back() {
         assert_eq!(bench.names(&effects.merged), ["a"], "{is_applied}");
     }
 }
+
+/// Story: the files of a directory that became a file were removed, and the file did not come: a state that nobody had.
+#[test]
+fn what_takes_the_place_of_a_directory_does_not_reach_it_in_part() {
+    let bench = bench(&[("d/f", "1\n"), ("d/g", "1\n")]);
+    let job = bench.begin_with_updates();
+    bench.hold("d/f", "one\n");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let command = runtime.block_on(bench.view.begin(crate::view::LayerKind::Pending, None)).unwrap();
+    bench.wrote(&command, "d", "a file\n");
+    bench.view.finish(command, &|_| false).unwrap();
+    assert_eq!(got(&job, "d/f").as_deref(), Some("one\n"));
+    let effects = bench.end(job);
+    assert!(effects.is_empty() && effects.beside.is_empty(), "{effects:?}");
+    assert_eq!(bench.seen("d").as_deref(), Some("a file\n"));
+}
