@@ -52,20 +52,14 @@ impl TurnPane {
 
     /// What Enter does with the line at `now`.
     pub(super) fn line_state(&self, now: Instant) -> LineState {
-        let at = self.since_start(now);
-        let counts = |open: &PaneQuestion| open.counts_from().is_some_and(|from| from <= at);
-        if let Some(open) = &self.question
-            && let Some(answer) = open.named(self.line.field.text())
-        {
-            return LineState::Names { answer, counts: counts(open) };
-        }
         let Some(open) = self.question.as_ref().filter(|_| self.line.field.is_empty()) else {
             let is_message = |open: &PaneQuestion| !self.facts.questions_only && open.begun_before();
             let is_read = |open: &PaneQuestion| open.wants_text() || open.takes_text() || is_message(open);
             let has_reader = self.question.as_ref().map_or(!self.facts.questions_only, is_read);
             return if has_reader { LineState::Text } else { LineState::TextWithoutReader };
         };
-        LineState::Empty { counts: counts(open) }
+        let at = self.since_start(now);
+        LineState::Empty { counts: open.counts_from().is_some_and(|from| from <= at) }
     }
 
     /// Handles a key that was read at `at`.

@@ -43,20 +43,7 @@ impl PaneQuestion {
                 code => code,
             };
         }
-        let named = self.named(line.text());
-        self.keys.key(line, &letters, named, input)
-    }
-
-    /// The answer that a text names, by its letter or by all of its words; `None` where words are asked for, and for a text
-    /// that was begun before the question.
-    pub(in crate::turn_pane) fn named(&self, text: &str) -> Option<usize> {
-        if self.asks_for_words() || self.begun_before() {
-            return None;
-        }
-        let text = text.trim().to_lowercase();
-        let is_named =
-            |answer: &Answer| text == answer.letter.to_string() || text == answer.words.to_lowercase();
-        self.answers().iter().position(is_named)
+        self.keys.key(line, &letters, input)
     }
 
     /// A paste is text of the line; a word that allows a call has to be typed.

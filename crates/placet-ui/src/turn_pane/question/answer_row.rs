@@ -42,11 +42,6 @@ pub(in crate::turn_pane) enum LineState {
     Empty {
         counts: bool,
     },
-    /// It names this answer, and Enter takes it, or will in a moment.
-    Names {
-        answer: usize,
-        counts: bool,
-    },
     Text,
     /// The same, and the status row says what Enter does.
     TextSaidBelow,
@@ -108,20 +103,18 @@ impl PaneQuestion {
     pub(super) fn answer_rows(&self, theme: &Theme, columns: usize, line: LineState) -> Vec<Line<'static>> {
         let mut rows: Vec<Line<'static>> = Vec::new();
         rows.extend(self.warning(columns).map(|words| Line::styled(words, theme.style("warning"))));
-        let is_dim = !matches!(line, LineState::Empty { .. } | LineState::Names { .. });
-        let marked = if let LineState::Names { answer, .. } = line { answer } else { self.keys.mark() };
+        let is_dim = !matches!(line, LineState::Empty { .. });
         let answers = if matches!(self.asked, AnyQuestion::Enquiry(_)) { Vec::new() } else { self.answers() };
         let each = answers.iter().enumerate();
-        let mut parts: Vec<(&'static str, AnswerSpans)> =
-            each.map(|(at, answer)| (BETWEEN, drawn(answer, at == marked, is_dim, theme))).collect();
+        let mut parts: Vec<(&'static str, AnswerSpans)> = each
+            .map(|(at, answer)| (BETWEEN, drawn(answer, at == self.keys.mark(), is_dim, theme)))
+            .collect();
         let hint = theme.style("hint");
         parts.extend(self.other_ways().into_iter().map(|words| (BETWEEN, vec![Span::styled(words, hint)])));
         let (words, style) = match line {
             LineState::Empty { .. } if self.answers().is_empty() => ("", hint),
-            LineState::Empty { counts: true } | LineState::Names { counts: true, .. } => (READY, hint),
-            LineState::Empty { counts: false } | LineState::Names { counts: false, .. } => {
-                (NOT_READY, theme.style("dim"))
-            }
+            LineState::Empty { counts: true } => (READY, hint),
+            LineState::Empty { counts: false } => (NOT_READY, theme.style("dim")),
             LineState::TextSaidBelow => ("", hint),
             LineState::Text => (self.sends(), theme.style("question")),
             LineState::TextWithoutReader => (self.without_reader(), theme.style("warning")),

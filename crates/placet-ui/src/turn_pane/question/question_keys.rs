@@ -2,8 +2,8 @@
 //!
 //! A pure machine: the line that is typed, the number of answers and a key with its time go in, and what the key does
 //! comes out. A question has one row of answers, of which one is marked, and one line. A letter or a paste begins a text on the
-//! line, and no letter decides. Enter takes the marked answer where the line is empty, takes the answer that the text names
-//! where it is one (`y`, `yes`), and sends any other text. [`EnterGuard`] has the only time in it.
+//! line, and no letter decides. Enter takes the marked answer where the line is empty, and sends the text where it is
+//! not. [`EnterGuard`] has the only time in it.
 
 use crate::input::enter_guard::EnterGuard;
 use crate::text_field::TextField;
@@ -58,12 +58,11 @@ pub(in crate::turn_pane) struct QuestionKeys {
 }
 
 impl QuestionKeys {
-    /// Handles a key at a question whose answers have these letters. `named` is the answer that the text on the line names.
+    /// Handles a key at a question whose answers have these letters.
     pub(in crate::turn_pane) fn key(
         &mut self,
         line: &mut TextField,
         letters: &[char],
-        named: Option<usize>,
         QuestionInput { key, at }: QuestionInput,
     ) -> QuestionEffect {
         let counts = self.guard.counts(at) && key.kind == KeyEventKind::Press;
@@ -76,14 +75,7 @@ impl QuestionKeys {
         }
         if line.is_end(key) {
             let has_answer = self.mark < letters.len();
-            let named = named.filter(|_| self.begun == TextBegun::AtQuestion);
             return match is_empty {
-                // An Enter that does not count yet leaves the mark there: `y` is never the reason of a no.
-                false if let Some(answer) = named => {
-                    line.take();
-                    self.move_to(answer);
-                    if counts { QuestionEffect::Take(answer) } else { QuestionEffect::Stay }
-                }
                 false => self.send(line),
                 true if counts && has_answer && key.modifiers.is_empty() => QuestionEffect::Take(self.mark),
                 true => QuestionEffect::Stay,

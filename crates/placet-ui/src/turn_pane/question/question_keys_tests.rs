@@ -32,9 +32,7 @@ impl KeysHarness {
     }
 
     fn press(&mut self, key: KeyEvent) -> QuestionEffect {
-        let text = self.line.text().trim();
-        let named = LETTERS.iter().position(|letter| text == letter.to_string());
-        self.keys.key(&mut self.line, &LETTERS, named, QuestionInput { key, at: self.now })
+        self.keys.key(&mut self.line, &LETTERS, QuestionInput { key, at: self.now })
     }
 
     fn key(&mut self, code: KeyCode) -> QuestionEffect {
@@ -186,37 +184,13 @@ proptest! {
         b.pass(2_000);
         let text = b.line.text().to_string();
         let effect = b.key(KeyCode::Enter);
-        let named = LETTERS.iter().position(|letter| text.trim() == letter.to_string());
-        if let (Some(answer), TextBegun::AtQuestion) = (named, b.keys.begun()) {
-            prop_assert_eq!(effect, QuestionEffect::Take(answer));
-        } else if text.trim().is_empty() {
+        if text.trim().is_empty() {
             prop_assert!(text.is_empty() || effect == QuestionEffect::Stay, "{text:?}: {effect:?}");
         } else {
             let is_text = matches!(&effect, QuestionEffect::Send(sent, _) if *sent == text);
             prop_assert!(is_text, "{text:?}: {effect:?}");
         }
     }
-}
-
-/// Story: `y` and Enter refused a call, with the reason `y`.
-#[test]
-fn a_text_that_names_an_answer_is_that_answer_and_never_the_text_of_another() {
-    let mut b = KeysHarness::ready("");
-    b.key(KeyCode::Char('d'));
-    assert_eq!(b.key(KeyCode::Enter), QuestionEffect::Stay, "typed or pasted too fast to have been read");
-    assert_eq!((b.line.text(), b.keys.mark()), ("", 3));
-    b.pass(500);
-    assert_eq!(b.key(KeyCode::Enter), QuestionEffect::Take(3));
-    let mut b = KeysHarness::ready("");
-    b.key(KeyCode::Char('k'));
-    b.pass(500);
-    assert_eq!(b.key(KeyCode::Enter), QuestionEffect::Take(2));
-    // Begun before the question: it is a message.
-    let mut b = KeysHarness::new("");
-    b.key(KeyCode::Char('a'));
-    b.keys.drawn(b.now);
-    b.pass(5_000);
-    assert_eq!(b.key(KeyCode::Enter), QuestionEffect::Send("a".into(), TextBegun::BeforeQuestion));
 }
 
 /// Story: an Enter within half a second after an arrow was ignored, and each ignored Enter began the wait again.
