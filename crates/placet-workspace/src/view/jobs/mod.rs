@@ -3,7 +3,6 @@
 pub(super) mod background;
 #[cfg(test)]
 pub(super) mod background_bench;
-
 pub(super) mod job_record;
 pub(super) mod killed_jobs;
 pub(super) mod layer_snapshot;
