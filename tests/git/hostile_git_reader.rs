@@ -166,3 +166,20 @@ fn half_a_million_packed_refs_are_counted_and_not_listed() {
         limited(&txn, &["discard"]);
     }
 }
+
+/// Story: a tag that moved was only counted where 600 branches came before it.
+#[test]
+fn what_was_there_before_is_listed_before_what_is_new() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let commit = "git -c user.name=A -c user.email=a@x commit -q --allow-empty -m Later";
+    txn.sh(&txn.tree, &format!("git init -q -b main .; {commit}; git tag v1; {commit}"));
+    txn.hold(
+        "git tag -f v1 main >/dev/null; seq -f 'create refs/heads/b%04.0f HEAD' 600 | git update-ref --stdin",
+    );
+    let listed = txn.run(["changes"]).stdout;
+    assert!(listed.contains("tag v1 moved"), "{listed}");
+    assert!(listed.contains("101 more changed, which are not listed"), "{listed}");
+}

@@ -102,11 +102,17 @@ fn says(txn: &Txn, name: &str) -> String {
     std::fs::read_to_string(txn.base.join("said")).unwrap()
 }
 
-/// What is said after a command that a person runs next, in a copy.
+/// What is said after the command that a person runs next, in a copy: its files have the same times, and other inodes. No other
+/// command of git comes before it, or it would have looked at the files already.
 fn says_after(txn: &Txn, name: &str, line: &str) -> String {
     txn.sh(&txn.base, &format!("rm -rf next; cp -a {name} next; rm -f next/note.txt"));
-    txn.sh(&txn.base.join("next"), &format!("{SHELL} {line}"));
-    says(txn, "next")
+    let times = "export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.trustctime GIT_CONFIG_VALUE_0=false \
+        GIT_CONFIG_KEY_1=core.checkStat GIT_CONFIG_VALUE_1=minimal;";
+    txn.sh(
+        &txn.base.join("next"),
+        &format!("{SHELL} {times} ({line}) > ../next.txt 2>&1; echo $? >> ../next.txt"),
+    );
+    std::fs::read_to_string(txn.base.join("next.txt")).unwrap() + &says(txn, "next")
 }
 
 impl Operation {
@@ -142,6 +148,7 @@ impl Operation {
         for next in [*abort, &resume] {
             let (with, without) = (says_after(&txn, "tree", next), says_after(&txn, "plain", next));
             assert_eq!(with, without, "{agent}: {next}");
+            assert!(with.lines().any(|line| line == "0"), "{agent}: {next}: {with}");
         }
         txn.run(["undo"]).code(0);
         assert_eq!(says(&txn, "tree"), original, "{agent}");

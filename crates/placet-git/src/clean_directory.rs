@@ -10,7 +10,9 @@ use crate::limit;
 use crate::object_id::{ObjectFormat, ObjectId};
 use crate::runner::GitRunner;
 use crate::source::{RepositorySource, SourceFile, SourceIdentity, SourceKind};
-use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryFormat, STASH};
+use crate::state::{
+    CheckoutName, RefStorage, RefTarget, RepositoryFormat, STASH, is_blank, is_valid_ref, symbolic,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -23,7 +25,7 @@ pub(crate) struct CleanDirectory {
     pub(crate) checkouts: Vec<CheckoutName>,
     pub(crate) shallow: Option<GitName>,
     /// What the files were when they were copied.
-    pub(crate) identities: Vec<(PathBuf, SourceIdentity)>,
+    pub(crate) identities: Vec<(GitName, SourceIdentity)>,
     /// Loose refs that are symbolic.
     pub(crate) symbolic: Vec<(GitName, RefTarget)>,
     /// The other loose refs, in the form of packed ones: thousands of files would be made only to be listed.
@@ -124,11 +126,11 @@ impl CleanDirectory {
     /// Whether a state was read from these files, and they are still the same.
     pub(crate) fn is_unchanged(
         source: &dyn RepositorySource,
-        identities: &[(PathBuf, SourceIdentity)],
+        identities: &[(GitName, SourceIdentity)],
     ) -> Result<bool> {
         let mut there = Vec::with_capacity(identities.len());
         for (path, _) in StateNames::list(source)?.files {
-            there.extend(source.identity(&path)?.map(|identity| (path, identity)));
+            there.extend(source.identity(&path)?.map(|identity| (GitName::from(path.as_path()), identity)));
         }
         Ok(there == identities)
     }
@@ -204,15 +206,16 @@ impl CleanDirectory {
         // One that went meanwhile was packed or deleted: packed refs are read afterwards. With reftables, files there are no refs.
         let Some(file) = file.filter(|_| self.format.refs == RefStorage::Files) else { return Ok(()) };
         let name = GitName::from(path);
-        match file.bytes.strip_prefix(b"ref:").map(|target| GitName::new(target.trim_ascii())) {
-            Some(target) if target.starts_with("refs/") => {
+        match symbolic(&file.bytes) {
+            _ if path.starts_with("refs") && !is_valid_ref(&name) => self.unreadable.push(name),
+            Some(target) if is_valid_ref(&target) => {
                 self.symbolic.push((name, RefTarget::Symbolic(target)));
             }
             // A name outside of `refs` is a file that is not applied.
             Some(_) => self.unreadable.push(name),
             None if is_copied => {}
             None => {
-                let id = file.bytes.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+                let id = file.bytes.split(|byte| is_blank(*byte)).next().unwrap_or_default();
                 match ObjectId::from_hex(id).filter(|id| !id.is_zero() && id.is_of(self.format.objects)) {
                     Some(id) => {
                         loose.extend([id.to_string().as_bytes(), b" ", name.as_bytes(), b"\n"].concat());
@@ -227,7 +230,7 @@ impl CleanDirectory {
     /// What is read and not copied counts for the state, too.
     fn seen(&mut self, source: &dyn RepositorySource, path: &Path, most: u64) -> Result<Option<SourceFile>> {
         let Some(file) = source.read(path, most)? else { return Ok(None) };
-        self.identities.push((path.to_path_buf(), file.identity.unless_recent(self.since)));
+        self.identities.push((GitName::from(path), file.identity.unless_recent(self.since)));
         Ok(Some(file))
     }
 
@@ -250,7 +253,7 @@ impl CleanDirectory {
     }
 
     pub(crate) fn has(&self, path: &Path) -> bool {
-        self.identities.iter().any(|(copied, _)| copied == path)
+        self.identities.iter().any(|(copied, _)| copied.as_path() == path)
     }
 }
 

@@ -30,7 +30,7 @@ impl FileLock {
             let times = old.modified().map(|time| fs::FileTimes::new().set_modified(time));
             times.and_then(|times| to.set_times(times)).map_err(GitError::io("write", &self.own))?;
         }
-        to.sync_all().map_err(GitError::io("write", &self.own))
+        Ok(())
     }
 
     fn is_held(&self) -> bool {
@@ -39,6 +39,8 @@ impl FileLock {
 
     fn commit(&self) -> Result<()> {
         if self.is_held() {
+            let synced = File::open(&self.own).and_then(|file| file.sync_all());
+            synced.map_err(GitError::io("write", &self.own))?;
             fs::rename(&self.lock, &self.file).map_err(GitError::io("write", &self.file))?;
         }
         Ok(())

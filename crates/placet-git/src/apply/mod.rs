@@ -20,6 +20,7 @@ mod transaction;
 
 pub use again::{has_more, undo_question};
 pub use git_program::{person_identity, signs_commits};
+pub(crate) use index_writer::note_files;
 pub use journal::{ApplyJournal, MovePhase};
 pub use place::{ApplyPlace, ApplyWatch, PersonIdentity, Unwatched};
 pub use recover::recover;

@@ -8,16 +8,16 @@ use super::place::{ApplyPlace, Unwatched};
 use super::ref_plan::{LateRef, RefPlan, RefUpdates};
 use super::transaction::{RefTransaction, run_guarded};
 use super::{index_writer, lock, lost, objects, stash_writer};
+use crate::clean_directory::CleanDirectory;
 use crate::compare::Comparison;
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
-use crate::git_name::GitName;
 use crate::limit;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::RepositoryMove;
 use crate::runner::PlainRunner;
 use crate::source::{PlainSource, RepositorySource};
-use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryState};
+use crate::state::{CheckoutName, RefStorage, RefTarget, RepositoryState, symbolic};
 use std::path::{Path, PathBuf};
 
 /// Where the objects of a change come from.
@@ -127,11 +127,19 @@ struct ApplyRun {
     git_dir: PathBuf,
     refs: Option<RefTransaction>,
     locks: FileLocks,
+    /// The person's state under the locks, with the new indexes.
+    copy: Option<CleanDirectory>,
 }
 
 impl ApplyRun {
     fn new(journal: ApplyJournal, git_dir: &Path) -> ApplyRun {
-        ApplyRun { journal, git_dir: git_dir.to_path_buf(), refs: None, locks: FileLocks::default() }
+        ApplyRun {
+            journal,
+            git_dir: git_dir.to_path_buf(),
+            refs: None,
+            locks: FileLocks::default(),
+            copy: None,
+        }
     }
 
     fn prepare(
@@ -187,14 +195,14 @@ impl ApplyRun {
         if !matches!(objects, NewObjects::Nothing) {
             lost::keep(change, &now, &copy, &self.journal)?;
         }
+        self.copy = Some(copy);
         reached("ready")
     }
 
     /// Takes the locks of these refs, which the journal names before and after.
     fn prepare_refs(&mut self, updates: &RefUpdates, place: ApplyPlace<'_>) -> Result<RefTransaction> {
         let head = PlainSource::new(&self.git_dir).read(Path::new("HEAD"), limit::REF)?;
-        let branch = head.as_ref().and_then(|head| head.bytes.strip_prefix(b"ref:"));
-        let branch = branch.map(|name| GitName::new(name.trim_ascii()));
+        let branch = head.as_ref().and_then(|head| symbolic(&head.bytes));
         let locks = updates.locks(self.journal.change.format.refs, branch.as_ref());
         if let Some(held) =
             locks.iter().map(|(lock, _)| self.git_dir.join(lock.as_path())).find(|lock| lock.exists())
@@ -257,6 +265,20 @@ impl ApplyRun {
         self.journal.remove_scratch()
     }
 
+    /// The files of the work trees are written now, and the new indexes know them.
+    fn note_files(&self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
+        let Some(copy) = &self.copy else { return Ok(()) };
+        for (name, checkout) in &change.checkouts {
+            let lock = self.locks.of(&place.git_dir_of(name));
+            if let (Some(lock), Some(work_tree)) = (lock, place.work_tree_of(name)) {
+                let index = copy.git_dir(name).join("index");
+                index_writer::note_files(&index, &checkout.index, (&copy.path, &self.git_dir), &work_tree);
+                lock.fill(&index)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The moves themselves, which recovery repeats.
     fn finish(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
@@ -266,6 +288,7 @@ impl ApplyRun {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
             }
         }
+        self.note_files(change, place)?;
         self.locks.commit()?;
         self.locks.release();
         reached("index moved")?;

@@ -11,8 +11,8 @@ pub(crate) use checkout::branch_of;
 pub use checkout::{CheckoutName, CheckoutState, Head};
 pub use index::{IndexEntry, IndexState};
 pub use reading::StateCopy;
-pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
+pub(crate) use refs::{is_blank, is_own_ref, is_valid_ref, symbolic};
 pub(crate) use stash::REF as STASH;
 pub use stash::StashEntry;
 pub use tracked_links::tracked_links;
@@ -24,7 +24,6 @@ use crate::object_id::{ObjectFormat, ObjectId};
 use crate::source::SourceIdentity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// How refs are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +58,7 @@ pub struct RepositoryState {
     pub files: GitFiles,
     /// What the files were that this was read from: a state whose files are the same is not read again.
     #[serde(default)]
-    pub(crate) read_from: Vec<(PathBuf, SourceIdentity)>,
+    pub(crate) read_from: Vec<(GitName, SourceIdentity)>,
 }
 
 /// Bytes of the length of a part.

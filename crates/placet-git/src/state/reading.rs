@@ -221,8 +221,8 @@ fn read_checkout(
         _ => {
             let path = clean.git_dir(checkout).join("HEAD");
             let bytes = std::fs::read(&path).map_err(GitError::io("read", &path))?;
-            match bytes.strip_prefix(b"ref:") {
-                Some(name) => Some(Head::Branch(GitName::new(name.trim_ascii()))),
+            match refs::symbolic(&bytes) {
+                Some(name) => refs::is_valid_ref(&name).then_some(Head::Branch(name)),
                 None => ObjectId::from_hex(bytes.trim_ascii_end()).map(Head::Detached),
             }
         }

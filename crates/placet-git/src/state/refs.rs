@@ -38,6 +38,33 @@ pub(crate) fn is_own_ref(name: &GitName) -> bool {
         .any(|own| name.as_bytes().strip_prefix(own.as_bytes()).is_some_and(|rest| rest.starts_with(b"/")))
 }
 
+/// Blanks as git knows them: fewer than those of ASCII.
+pub(crate) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// What follows `ref:` in a file, without the blanks around it; `None` if the file names an object. The name may be one that
+/// git refuses.
+pub(crate) fn symbolic(content: &[u8]) -> Option<GitName> {
+    let name = content.strip_prefix(b"ref:")?;
+    let from = name.iter().position(|byte| !is_blank(*byte)).unwrap_or(name.len());
+    let to = name.iter().rposition(|byte| !is_blank(*byte)).map_or(from, |last| last + 1);
+    name.get(from..to).map(GitName::new)
+}
+
+/// The rules of git-check-ref-format(1) for a name below `refs`. git ignores any other, and in its lists such a name could
+/// stand for several lines.
+pub(crate) fn is_valid_ref(name: &GitName) -> bool {
+    let bytes = name.as_bytes();
+    let is_plain = |byte: &u8| *byte > b' ' && *byte != 0x7f && !b"~^:?*[\\".contains(byte);
+    let is_part = |part: &[u8]| !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock");
+    name.starts_with("refs/")
+        && bytes.iter().all(is_plain)
+        && bytes.split(|byte| *byte == b'/').all(is_part)
+        && !bytes.ends_with(b".")
+        && !bytes.windows(2).any(|two| two == b".." || two == b"@{")
+}
+
 /// Reads the output of `for-each-ref` with [`FORMAT`].
 pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
     let mut refs = Vec::new();

@@ -20,6 +20,7 @@ mod repository_change;
 mod repository_file;
 mod repository_row;
 mod setting_places;
+mod work_tree;
 
 pub use commit_patch::CommitPatch;
 pub(crate) use commit_patch::MOST_NAMED;
@@ -37,3 +38,4 @@ pub(crate) use linkable_names::LinkableNames;
 pub(crate) use placet_permission::is_repository;
 pub(crate) use repository_file::RepositoryFile;
 pub use repository_row::RepositoryRow;
+pub(crate) use work_tree::WorkTree;

@@ -1,7 +1,6 @@
 //! What happened to the repositories of a change set, for lists and for programs.
 
 use super::super::View;
-use super::directories::WorkTree;
 use super::git_words;
 use super::lfs;
 use super::pending_repository::{PendingContent, PendingRepository};
@@ -9,6 +8,7 @@ use super::waiting::{Conflict, happened};
 use crate::changes::change_set::ChangeSet;
 use crate::changes::classify::{ChangeClasses, ChangeClassifier};
 use crate::changes::listing::{ListedChange, care_first};
+use crate::repository::WorkTree;
 use crate::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
 use placet_text::text::visible;
 use std::path::{Path, PathBuf};

@@ -216,14 +216,13 @@ impl GitWords<'_> {
         format!(" (drops {drops}: {}{more}; no other ref has {them}{rewritten})", named.join(", "))
     }
 
-    /// What needs care has its row also where there are too many.
+    /// What needs care, and what was there before, has its row also where there are too many.
     fn refs(&self) -> Vec<GitEvent> {
-        let all = self.rows.refs.iter().filter_map(|fact| self.of_ref(fact));
-        if self.rows.refs.len() <= MOST_REFS {
-            return all.collect();
+        let mut shown: Vec<GitEvent> = self.rows.refs.iter().filter_map(|fact| self.of_ref(fact)).collect();
+        if shown.len() <= MOST_REFS {
+            return shown;
         }
-        let (mut shown, rest): (Vec<_>, Vec<_>) = all.partition(|event| event.needs_care);
-        shown.extend(rest);
+        shown.sort_by_key(|event| (!event.needs_care, event.kind == GitEventKind::RefCreated));
         let more = shown.len().saturating_sub(MOST_REFS);
         shown.truncate(MOST_REFS);
         if more > 0 {

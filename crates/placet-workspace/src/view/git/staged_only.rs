@@ -2,8 +2,8 @@
 
 use super::super::{LayerKind, View};
 use super::binary_sizes::with_binary_sizes;
-use super::directories::WorkTree;
 use super::pending_repository::StagedOnly;
+use crate::repository::WorkTree;
 use placet_git::{
     CheckoutName, GitError, GitName, GitRunner, IndexEntry, ObjectFormat, RepositoryQuestion, RepositoryRows,
     StagedKind,

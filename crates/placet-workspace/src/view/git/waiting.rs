@@ -1,13 +1,13 @@
 //! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
 
 use super::super::View;
-use super::directories::WorkTree;
 use super::git_names::{kind, name, short, short_id};
 use super::git_words::{in_progress, operation};
 use super::pending_repository::{PendingContent, PendingRepository};
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::hash::Hash;
+use crate::repository::WorkTree;
 use crate::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{
     CheckoutName, GitFileClass, GitFileContent, GitName, Head, ObjectFact, PathChange, RefMovement,
