@@ -2,6 +2,7 @@
 //! both moved is a conflict.
 
 use crate::error::GitError;
+use crate::git_file::{GitFileContent, operation_around, operation_of};
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
 use crate::repository_move::{
@@ -86,6 +87,7 @@ impl Comparison {
         comparison.stash(&base.stash, &person.stash, &agent.stash);
         let [b, p, a] = states.map(|state| &state.files.named);
         comparison.moved.files = comparison.items(b, p, a, |name| RepositoryItem::File(name.clone()));
+        comparison.operations([b, p, a]);
         // A rebase returns to the branch on which it began, and would find another commit there.
         for branch in branches_to_return_to(&comparison.moved.files) {
             let [b, p, a] = states.map(|state| state.refs.get(&branch));
@@ -189,6 +191,26 @@ impl Comparison {
             }
         }
         moved
+    }
+
+    /// Git writes the traces of an operation over whatever is there: they go with the operation, and are nothing without one.
+    /// Of two operations in one checkout, each would end the other.
+    fn operations(&mut self, [base, person, agent]: [&BTreeMap<GitName, GitFileContent>; 3]) {
+        let moved: BTreeSet<CheckoutName> = self.moved.files.keys().filter_map(operation_of).collect();
+        let is_moved = |checkout: Option<CheckoutName>| checkout.is_some_and(|one| moved.contains(&one));
+        for name in different(base, agent).into_iter().filter(|name| operation_of(name).is_none()) {
+            let Some(checkout) = operation_around(name) else { continue };
+            self.conflicts.remove(&RepositoryItem::File(name.clone()));
+            self.moved.files.remove(name);
+            let (before, after) = (person.get(name).cloned(), agent.get(name).cloned());
+            if before != after && is_moved(Some(checkout)) {
+                self.moved.files.insert(name.clone(), Moved { before, after });
+            }
+        }
+        let of_person = different(base, person).into_iter();
+        let of_person = of_person.filter(|name| agent.get(*name) != person.get(*name));
+        let of_person = of_person.filter(|name| is_moved(operation_of(name)));
+        self.conflicts.extend(of_person.map(|name| RepositoryItem::File(name.clone())));
     }
 
     /// Entries that the agent pushed are put on top of the person's, and those that it dropped are dropped there.

@@ -175,6 +175,22 @@ fn is_lfs_content(below: &str) -> bool {
         && (hash.get(..2), hash.get(2..4)) == (a, b)
 }
 
+/// The checkout whose operation has the file as its state.
+pub(crate) fn operation_of(name: &GitName) -> Option<CheckoutName> {
+    match class_of(name) {
+        GitFileClass::Operation(checkout) => Some(checkout),
+        _ => None,
+    }
+}
+
+/// The same of a file that goes with the operation, traces among them.
+pub(crate) fn operation_around(name: &GitName) -> Option<CheckoutName> {
+    match class_of(name) {
+        GitFileClass::Operation(checkout) | GitFileClass::OperationTrace(checkout) => Some(checkout),
+        _ => None,
+    }
+}
+
 impl GitFiles {
     /// Lists a git directory without its objects, refs and reflogs.
     pub(crate) fn read(source: &dyn RepositorySource) -> Result<GitFiles> {

@@ -2,7 +2,7 @@
 
 use crate::compare::Comparison;
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, class_of};
+use crate::git_file::{GitFileClass, class_of, operation_around};
 use crate::git_name::GitName;
 use crate::repository_move::{Moved, RepositoryMove, branches_to_return_to};
 use crate::state::{CheckoutName, IndexEntry, branch_of};
@@ -97,14 +97,10 @@ impl Comparison {
                 change.files.remove(name);
             }
             WaitingGroup::Operation(checkout) => {
-                let is_of_group = |name: &GitName| match class_of(name) {
-                    GitFileClass::Operation(of) | GitFileClass::OperationTrace(of) => of == *checkout,
-                    _ => false,
-                };
                 for branch in self.operation_branches(checkout) {
                     change.refs.remove(&branch);
                 }
-                change.files.retain(|name, _| !is_of_group(name));
+                change.files.retain(|name, _| operation_around(name).as_ref() != Some(checkout));
                 change.checkouts.remove(checkout);
             }
             WaitingGroup::Worktree(name) => {

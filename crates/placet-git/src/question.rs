@@ -3,9 +3,9 @@
 //! After reading, everything that is shown and applied comes from values and from the quarantine, by hash.
 
 use crate::clean_directory::refuse_special_objects;
-use crate::compare::{Comparison, RepositoryItem};
+use crate::compare::{Comparison, RepositoryItem, different};
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, class_of, worktree_path};
+use crate::git_file::{GitFileClass, class_of, operation_around, worktree_path};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::limit;
@@ -77,7 +77,7 @@ impl RepositoryQuestion {
             let base = on_top::base(base, &person, &on_top, &copy.path, runner)?;
             comparison = Comparison::of(&base, &person, &agent);
         }
-        let not_carried = drop_what_is_not_carried(&mut comparison, base, &person, &agent);
+        let not_carried = not_carried(&comparison, [base, &person, &agent]);
         if comparison.moved.is_empty() && comparison.conflicts.is_empty() {
             return Ok(None);
         }
@@ -185,44 +185,21 @@ impl RepositoryQuestion {
     }
 }
 
-/// Takes out of the moves what means nothing by itself, and lists what differs and is not applied.
-fn drop_what_is_not_carried(
-    comparison: &mut Comparison,
-    base: &RepositoryState,
-    person: &RepositoryState,
-    agent: &RepositoryState,
-) -> Vec<GitName> {
-    let (base, person, agent) = (&base.files.others, &person.files.others, &agent.files.others);
+/// What differs and is not applied: caches and messages, and traces of operations without one.
+fn not_carried(comparison: &Comparison, states: [&RepositoryState; 3]) -> Vec<GitName> {
+    let [base, person, agent] = states.map(|state| &state.files.others);
     let names: BTreeSet<&GitName> = agent.keys().chain(person.keys()).collect();
-    let differs = |name: &&&GitName| {
-        let of = |files: &BTreeMap<GitName, crate::source::SourceIdentity>| files.get(**name).map(|f| f.size);
+    let differs = |name: &&GitName| {
+        let of = |files: &BTreeMap<GitName, crate::source::SourceIdentity>| files.get(*name).map(|f| f.size);
         of(agent) != of(person) && (base.is_empty() || of(agent) != of(base))
     };
-    let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();
-    let operations: Vec<CheckoutName> = comparison.moved.files.keys().filter_map(operation_of).collect();
-    comparison.conflicts.retain(|item| match item {
-        RepositoryItem::File(name) => match class_of(name) {
-            GitFileClass::OperationTrace(checkout) => operations.contains(&checkout),
-            _ => true,
-        },
-        _ => true,
+    let [base, person, agent] = states.map(|state| &state.files.named);
+    let traces = different(base, agent).into_iter().filter(|name| {
+        matches!(class_of(name), GitFileClass::OperationTrace(_))
+            && agent.get(*name) != person.get(*name)
+            && !comparison.moved.files.contains_key(*name)
     });
-    comparison.moved.files.retain(|name, _| {
-        let GitFileClass::OperationTrace(checkout) = class_of(name) else { return true };
-        let is_kept = operations.contains(&checkout);
-        if !is_kept {
-            not_carried.push(name.clone());
-        }
-        is_kept
-    });
-    not_carried
-}
-
-pub(crate) fn operation_of(name: &GitName) -> Option<CheckoutName> {
-    match class_of(name) {
-        GitFileClass::Operation(checkout) => Some(checkout),
-        _ => None,
-    }
+    names.into_iter().filter(differs).chain(traces).cloned().collect()
 }
 
 fn wanted(comparison: &Comparison, person: &RepositoryState, agent: &RepositoryState) -> WantedObjects {
@@ -242,11 +219,8 @@ fn wanted(comparison: &Comparison, person: &RepositoryState, agent: &RepositoryS
     tips.extend(conflicts.chain(heads).filter(|id| !has.contains(id)));
     let mut mentioned = BTreeSet::new();
     for (name, moved) in &comparison.moved.files {
-        let is_of_operation =
-            matches!(class_of(name), GitFileClass::Operation(_) | GitFileClass::OperationTrace(_));
-        if let Some(bytes) =
-            moved.after.as_ref().and_then(|content| content.bytes()).filter(|_| is_of_operation)
-        {
+        let content = moved.after.as_ref().filter(|_| operation_around(name).is_some());
+        if let Some(bytes) = content.and_then(|content| content.bytes()) {
             let words = bytes.split(|byte| !byte.is_ascii_hexdigit());
             mentioned.extend(words.filter_map(ObjectId::from_hex).filter(|id| !id.is_zero()));
         }

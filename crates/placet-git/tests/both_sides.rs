@@ -173,6 +173,27 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "HEAD changed on both sides",
         "test -d .git/rebase-merge && git rebase --abort && echo yes",
     ),
+    // `git stash` and `git stash pop` leave traces that the agent's merge would have overwritten.
+    (
+        "echo p >> b.txt; git stash -q; git stash pop -q; git rev-parse AUTO_MERGE ORIG_HEAD >/dev/null",
+        "conflict; git merge -q topic; true",
+        "",
+        "test -e .git/MERGE_HEAD && git cat-file -p AUTO_MERGE:a.txt | grep -q '>>>>>>>' && echo yes",
+    ),
+    // `git am --abort` goes back to `ORIG_HEAD`.
+    (
+        "git reset -q --hard HEAD~1; git reset -q --hard ORIG_HEAD",
+        "conflict; git format-patch -q -1 --stdout topic > ../p; git am -3 ../p; true",
+        "",
+        "test \"$(git rev-parse ORIG_HEAD)\" = \"$(git rev-parse main)\" && echo yes",
+    ),
+    // Each would end the other.
+    (
+        "git revert --no-commit HEAD",
+        "git bisect start HEAD HEAD~1",
+        "changed on both sides",
+        "test -e .git/REVERT_HEAD && ! test -e .git/BISECT_LOG && echo yes",
+    ),
     (
         "git config user.name Mine",
         "git config user.name Theirs",

@@ -1,6 +1,6 @@
 //! A rebase, merge, cherry-pick, revert, am or bisect that the change begins, moves or ends.
 
-use crate::git_file::GitFiles;
+use crate::git_file::{GitFiles, operation_around};
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::object_id::ObjectId;
@@ -57,16 +57,11 @@ pub(super) fn facts(question: &RepositoryQuestion) -> Vec<OperationFact> {
                 .moved
                 .files
                 .keys()
-                .filter(|name| is_of(name, checkout))
+                .filter(|name| operation_around(name).as_ref() == Some(checkout))
                 .cloned()
                 .collect(),
         })
         .collect()
-}
-
-fn is_of(name: &GitName, checkout: &CheckoutName) -> bool {
-    use crate::git_file::{GitFileClass, class_of};
-    matches!(class_of(name), GitFileClass::Operation(of) | GitFileClass::OperationTrace(of) if of == *checkout)
 }
 
 fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState> {
