@@ -4,8 +4,11 @@ use super::super::View;
 use super::layer_source::LayerSource;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::files::content::sparse::read_small_at;
-use crate::repository::{DirectoryFate, RepositoryFile, RepositorySet, is_below_git, is_linked_worktree};
-use placet_git::{ObjectId, RepositorySource, limit};
+use crate::files::walking::dirs_above::DirsAbove;
+use crate::repository::{
+    DirectoryFate, GitDirs, RepositoryFile, RepositorySet, WorkTree, flat, is_below_git, is_linked_worktree,
+};
+use placet_git::{CheckoutName, ObjectId, RepositoryQuestion, RepositorySource, limit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +33,26 @@ fn is_head(content: &[u8]) -> bool {
         Some(name) => name.trim_ascii().starts_with(b"refs/"),
         None => ObjectId::from_hex(content.trim_ascii_end()).is_some(),
     }
+}
+
+/// Where the files of a checkout are: by the settings or the place of its repository, by its registration, or where a `.git` file
+/// of the workspace above a change of `set` leads to it.
+pub(super) fn checkout_place(
+    set: &ChangeSet,
+    (git_dir, question): (&Path, &RepositoryQuestion),
+    checkout: &CheckoutName,
+) -> Option<PathBuf> {
+    if let CheckoutName::Linked(name) = checkout {
+        return question.worktree_path(name);
+    }
+    let leads_to_it = |dir: &&Path| {
+        let file = dir.join(".git");
+        flat(&GitDirs::own(&file, &|path, _| read_small_at(path).ok())) == git_dir
+    };
+    let mut dirs = DirsAbove::default();
+    let mut above = set.changes.iter().flat_map(|change| dirs.new_above(&change.path));
+    let by_itself = WorkTree::of(git_dir).place().map(Path::to_path_buf);
+    by_itself.or_else(|| above.find(leads_to_it).map(Path::to_path_buf))
 }
 
 impl GitDirectory {

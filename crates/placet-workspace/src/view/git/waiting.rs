@@ -1,14 +1,15 @@
 //! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
 
 use super::super::View;
+use super::directories::checkout_place;
 use super::git_names::{kind, name, short, short_id};
 use super::git_words::{in_progress, operation};
 use super::pending_repository::{PendingContent, PendingRepository};
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
+use crate::files::metadata::path_state::PathState;
 use crate::hash::Hash;
-use crate::repository::WorkTree;
-use crate::repository::{RepositoryFact, WorktreeFate};
+use crate::repository::{RepositoryFact, WorkTree, WorktreeFate};
 use placet_git::{
     CheckoutName, GitFileClass, GitFileContent, GitName, Head, ObjectFact, PathChange, RefMovement,
     RefTarget, RepositoryItem, RepositoryQuestion, StagedKind, WaitingGroup, class_of,
@@ -251,14 +252,12 @@ fn files_of_operations<'a>(
         let Some(question) = repository.question() else { continue };
         for group in &question.groups {
             let WaitingGroup::Operation(checkout) = group else { continue };
-            let place = match checkout {
-                CheckoutName::Main => WorkTree::of(&repository.path).place().map(Path::to_path_buf),
-                CheckoutName::Linked(name) => question.worktree_path(name),
-            };
-            let Some(place) = place else { continue };
+            let Some(place) = checkout_place(set, (&repository.path, question), checkout) else { continue };
             let is_tracked = |change: &&FileChange| {
                 let name = change.path.strip_prefix(&place).map(GitName::from);
-                name.is_ok_and(|name| question.is_tracked(checkout, &name))
+                // Nothing applies a pipe, a socket or a device.
+                !matches!(*change.after, PathState::Special { .. })
+                    && name.is_ok_and(|name| question.is_tracked(checkout, &name))
             };
             files.extend(set.changes.iter().filter(is_tracked).map(|change| Arc::clone(&change.path)));
         }
