@@ -224,11 +224,10 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
         let waiting = self.waiting(&here).len();
         let waiting_at_home = at_home.as_ref().map_or(0, |(home, shown)| home.waiting(shown).len());
-        // Where every path must be approved by itself, the question about all of them could apply nothing.
-        let is_waiting = |shown: &ShownChanges, waiting| waiting == shown.set().listed(shown.classes());
+        // The question about all of them is not asked where its yes would apply nothing.
         if reviewed.is_none()
-            && is_waiting(&here, waiting)
-            && at_home.as_ref().is_none_or(|(_, shown)| is_waiting(shown, waiting_at_home))
+            && !self.applies_some(&here)
+            && at_home.as_ref().is_none_or(|(home, shown)| !home.applies_some(shown))
         {
             let decision = self.approve_protected(TurnDecision::Kept).await;
             return Some(self.approve_at_home(decision).await);
@@ -308,6 +307,12 @@ impl<'a> ApplyQuestionFlow<'a> {
             Some(reviewed) => everything.with_review(&reviewed.decision),
             None => everything,
         }
+    }
+
+    /// Whether a yes to everything applies a part of it: the rest waits for answers of its own.
+    fn applies_some(&self, shown: &ShownChanges) -> bool {
+        let ChangeDecision { apply, approval, .. } = self.decision_of_yes(shown, None);
+        !shown.permitted(apply, &approval).choice.is_empty()
     }
 
     async fn discard_all(&self, shown: ShownChanges) -> Option<TurnDecision> {
@@ -454,7 +459,8 @@ impl<'a> ApplyQuestionFlow<'a> {
         let still = self.still_pending(here);
         let reason = still.map_or(reason.clone(), |still| format!("{reason}; {still}"));
         let marked = waiting - (self.waiting(here).len() - self.waiting(&fresh).len());
-        let yes = if reviewed.is_some() { "apply as reviewed".into() } else { apply_words(marked) };
+        let yes =
+            if reviewed.is_some() { "apply as reviewed".into() } else { apply_words(marked, &shown.list) };
         let title = headline(&parts);
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {

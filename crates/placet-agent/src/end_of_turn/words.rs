@@ -33,9 +33,12 @@ pub(super) fn headline(parts: &[(&ShownChanges, &Workspace)]) -> String {
     out.join("; ")
 }
 
-pub(super) fn apply_words(waiting: usize) -> String {
+/// `waiting` files and repositories are marked in `list`. Rows of what waits with one of them need no mark.
+pub(super) fn apply_words(waiting: usize, list: &[ListedChange]) -> String {
+    let left_out = list.iter().filter(|row| row.is_left_out && !row.paths.is_empty()).count();
     match waiting {
         0 => "apply".into(),
+        _ if left_out > waiting => "apply all that does not wait".into(),
         1 => "apply all but the one marked !".into(),
         count => format!("apply all but the {count} marked !"),
     }
