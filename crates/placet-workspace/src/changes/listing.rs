@@ -484,16 +484,9 @@ impl ChangeSet {
         harmless.map(|fact| fact.words(name, &text)).collect()
     }
 
-    /// The number of rows of [`ChangeSet::listing`], without those below a repository. A person counts files:
-    /// [`ChangeSet::count`].
-    pub fn listed(&self, classes: &ChangeClasses) -> usize {
-        self.rows(classes).len()
-    }
-
     fn rows(&self, classes: &ChangeClasses) -> Vec<ChangeRow<'_>> {
         const SCREENFUL: usize = 30;
-        let to_approve = classes.to_approve(self).into_iter().map(|(path, _)| path);
-        let apart: BTreeSet<&Path> = to_approve.filter(|path| classes.runner(path).is_some()).collect();
+        let apart: BTreeSet<&Path> = classes.marked(self).map(|(path, _)| path).collect();
         let mut rows: Vec<ChangeRow<'_>> =
             self.changes.iter().filter(|c| apart.contains(&*c.path)).map(ChangeRow::One).collect();
         // A directory that is one row, and a repository, which is one also in such a directory.

@@ -47,7 +47,10 @@ pub fn pending(
             // The files that an operation wrote are looked at by themselves, and decided with it.
             for change in group.iter().filter(|file| !file.starts_with(path)).filter_map(|file| set.get(file))
             {
-                let file = one(change, set.moved_node(change), objects, &name, &mut room);
+                let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
+                let runner =
+                    classes.runner(&change.path).map(|runner| sanitize::line(&runner.words()).into_owned());
+                file.facts.splice(0..0, runner.map(|words| format!("! {words}")));
                 files.push(ReviewFile { paths: Vec::new(), decided_with: Some(path.to_path_buf()), ..file });
             }
             taken.extend(group);

@@ -150,15 +150,19 @@ pub struct PermittedChanges {
 }
 
 impl ChangeClasses {
-    /// Changes that run later and need an approval of their own. The removal of a directory represents the removal of
-    /// everything in it.
-    pub fn to_approve<'a>(&'a self, set: &ChangeSet) -> Vec<(&'a Path, &'a Runner)> {
+    /// Changes that run later. The removal of a directory represents the removal of everything in it.
+    pub(crate) fn marked<'a>(&'a self, set: &ChangeSet) -> impl Iterator<Item = (&'a Path, &'a Runner)> {
         let stands_for = |path: &Path| {
             let goes = |dir: &Path| set.get(dir).is_some_and(|c| !c.after.is_directory());
             path.ancestors().skip(1).any(|dir| self.runner(dir).is_some() && goes(dir))
         };
         let gone = |path: &Path| set.get(path).is_some_and(|c| c.after.is_absent());
-        let files = self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path)));
+        self.runs_later().filter(move |(path, _)| !(gone(path) && stands_for(path)))
+    }
+
+    /// What needs an approval of its own: changes that run later, and repositories that wait as a whole.
+    pub fn to_approve<'a>(&'a self, set: &ChangeSet) -> Vec<(&'a Path, &'a Runner)> {
+        let files = self.marked(set).filter(|(path, _)| self.operation_around(path).is_none());
         let has_change =
             |repository: &&WaitingRepository| !self.approved_with(set, &repository.path).is_empty();
         let repositories = self.waiting_repositories().filter(has_change);
@@ -228,7 +232,7 @@ impl ChangeClasses {
     /// The files of a loss that was approved by their number, and the directories that go with them; none if the number
     /// is another.
     pub fn removed_files(&self, set: &ChangeSet, approval: &ChangeApproval) -> BTreeSet<Arc<Path>> {
-        let part = set.part(|c| self.runner(&c.path).is_none() || approval.covers(c));
+        let part = set.part(|c| !self.waits(set, c, approval));
         let counted = |path: &Path| !approval.accounts_for(path);
         let mut losses = loss::losses(&part, &self.roots, self.limit, &counted);
         losses.retain(|loss| matches!(loss, LargeLoss::Files { .. }) && approval.allows(loss));
@@ -314,13 +318,42 @@ impl ChangeClasses {
             staying.extend(part.changes_of(&around));
             left = stay(set, left, &staying);
         }
+        // A part of an operation is a state that nobody made, whatever the rest stays for.
+        let mut parted = BTreeSet::new();
+        while let Some((repository, all)) = self.parted_operation(set, &left) {
+            let staying = set.changes.iter().map(|c| &*c.path).filter(|path| all.contains(*path)).collect();
+            left = stay(set, left, &staying);
+            if !repositories.contains(&repository.path) {
+                parted.insert(&*repository.path);
+            }
+        }
         let stays = |path: &Path| match self.waiting_repository(path) {
-            Some(_) => self.approved_with(set, path).iter().any(|path| later.contains(&**path)),
+            Some(_) => {
+                parted.contains(path)
+                    || self.approved_with(set, path).iter().any(|path| later.contains(&**path))
+            }
             None => later.contains(path),
         };
         let waiting = self.to_approve(set).into_iter().map(|(path, _)| path).filter(|path| stays(path));
         let waiting = waiting.map(Path::to_path_buf).collect();
         PermittedChanges { choice: left, waiting, losses, groups: left_groups, repositories }
+    }
+
+    /// A repository of whose operation `choice` has a part, with all that belongs to the operation.
+    fn parted_operation(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+    ) -> Option<(&WaitingRepository, BTreeSet<Arc<Path>>)> {
+        let operations = self.waiting_repositories().filter(|repository| !repository.files.is_empty());
+        let all = operations.map(|repository| (repository, self.approved_with(set, &repository.path)));
+        let mut parted = all.filter(|(_, all)| {
+            let whole = |path: &Arc<Path>| {
+                matches!(choice.get(path), Some(SelectedPart::Whole | SelectedPart::Resolved(_)))
+            };
+            all.iter().any(|path| choice.contains_key(path)) && !all.iter().all(whole)
+        });
+        parted.next()
     }
 
     /// The rest of the group of a path that runs later: it is applied with that path. What else runs later in it has an

@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 impl ChangeClasses {
     /// The repository that waits as a whole, and with which the change at `path` waits. Hooks and settings that run
-    /// programs are approved by themselves.
+    /// programs are approved by themselves; a file of an operation is not, whoever runs it.
     pub fn waiting_repository(&self, path: &Path) -> Option<&WaitingRepository> {
-        if self.waiting.is_empty() || self.runner(path).is_some() {
-            return None;
-        }
-        self.waiting.iter().find(|one| path.starts_with(&one.path) || one.files.contains(path))
+        let is_of_it = |one: &&WaitingRepository| {
+            one.files.contains(path) || path.starts_with(&one.path) && self.runner(path).is_none()
+        };
+        self.waiting.iter().find(is_of_it)
     }
 
     /// The repository with whose operation a file outside of it waits.

@@ -463,10 +463,9 @@ fn refuse_unapproved(
         None => Ok(()),
         Some(change) => {
             let repository = classes.waiting_repository(&change.path);
-            Err(ApplyError::Protected {
-                path: repository.map_or(&*change.path, |repository| &repository.path).to_path_buf(),
-                why: classes.reason_to_wait(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
-            })
+            let path = repository.map_or(&*change.path, |repository| &repository.path).to_path_buf();
+            let why = classes.reason_to_wait(&path).map(|r| r.why.clone()).unwrap_or_default();
+            Err(ApplyError::Protected { path, why })
         }
     }
 }
