@@ -208,7 +208,7 @@ fn applied(report: DecisionReport) -> Result<Applied, Error> {
     let mut out = Applied {
         special,
         incomplete: special_error.map(pending).into_iter().collect(),
-        protected: left.waiting.into_iter().map(|(path, _)| path).collect(),
+        protected: left.waiting.into_iter().map(|one| one.path).collect(),
         losses: left.losses.iter().map(Loss::of).collect(),
         ..Applied::default()
     };

@@ -1,6 +1,7 @@
 //! A merge, rebase, cherry-pick, revert, am or bisect that stops: the files that it wrote are applied with it or not at all, and
 //! `--abort` and `--continue` do afterwards what they would have done without placet.
 
+use crate::support::pty;
 use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
@@ -26,13 +27,21 @@ struct Operation {
 
 const RESOLVE: &str = "echo resolved > a.txt; git add .";
 
-const OPERATIONS: [Operation; 9] = [
+const OPERATIONS: [Operation; 10] = [
     Operation {
         before: "",
         agent: "git merge topic",
         abort: "git merge --abort",
         resume: "git merge --continue",
         waits: "new/n.txt",
+    },
+    // A protected file has no answer of its own.
+    Operation {
+        before: "git switch -q topic; echo 'export A=1' > .envrc; git add .; git commit -qm Env; git switch -q main",
+        agent: "git merge topic",
+        abort: "git merge --abort",
+        resume: "git merge --continue",
+        waits: ".envrc",
     },
     Operation {
         before: "",
@@ -136,10 +145,13 @@ impl Operation {
         std::fs::remove_file(txn.tree.join("note.txt")).unwrap();
         assert_eq!(says(&txn, "tree"), original, "{agent}");
         // Neither is one of its files by itself.
-        let one = txn.run(["apply", waits]);
-        assert_eq!(one.code, 3, "{agent}: {one:#?}");
-        assert!(one.stdout.contains(".git: ") || one.stderr.contains(".git: "), "{agent}: {one:#?}");
-        assert_eq!(says(&txn, "tree"), original, "{agent}");
+        for by_itself in [&["apply", waits][..], &["apply", "--apply-protected", waits]] {
+            let one = txn.run(by_itself);
+            assert_eq!(one.code, 3, "{agent}: {one:#?}");
+            assert!(one.stdout.contains("not applied: .git: "), "{agent}: {one:#?}");
+            assert!(one.stderr.contains("/.git` applies this change too"), "{agent}: {one:#?}");
+            assert_eq!(says(&txn, "tree"), original, "{agent}");
+        }
 
         // The operation takes its files along, and goes on as it would have.
         txn.run(["apply", "--apply-protected", ".git"]).code(0);
@@ -183,4 +195,99 @@ fn files_of_a_discarded_operation_are_applied_as_any_others() {
     txn.run(["apply"]).code(0);
     assert!(txn.read("a.txt").unwrap().contains("<<<<<<<"));
     assert!(!txn.tree.join(".git/MERGE_HEAD").exists());
+}
+
+/// A loss that is not approved keeps the files that it takes, and with them the operation, with all of its files.
+#[test]
+fn an_operation_that_removes_many_files_is_not_parted_by_the_loss_limit() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let many = "mkdir many; for i in $(seq 60); do echo $i > many/$i.txt; done; git add .; git commit -qm Many; \
+        git switch -q topic; git merge -q main -s ours; git rm -qr many; git commit -qm Fewer; git switch -q main; \
+        printf '2\\ntwo\\n' > a.txt; git commit -qam Again";
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE} {many}"));
+    let original = says(&txn, "tree");
+    txn.hold(&format!("{SHELL} git merge topic; true"));
+    let refused = txn.run(["apply", "--apply-protected", ".git"]);
+    assert_eq!(refused.code, 3, "{refused:#?}");
+    assert!(refused.stdout.contains("left pending: ") && refused.stdout.contains("61 files"), "{refused:#?}");
+    assert_eq!(says(&txn, "tree"), original);
+    let applied = txn.run(["apply", "--apply-protected", ".git", "--apply-loss", "61"]).code(0);
+    assert!(!applied.stdout.contains("not applied"), "{applied:#?}");
+    assert!(!txn.tree.join("many").exists() && txn.read("a.txt").unwrap().contains("<<<<<<<"));
+}
+
+/// Nothing in such a git directory says where its files are: the `.git` file of the work tree does.
+#[test]
+fn files_of_an_operation_are_known_where_only_a_git_file_leads_to_the_repository() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let before =
+        BEFORE.replace("git init -q -b main .", "git init -q -b main --separate-git-dir data work; cd work");
+    txn.sh(&txn.tree, &format!("{SHELL} {before}"));
+    txn.hold(&format!("{SHELL} cd work; git merge topic; echo of the agent > note.txt"));
+    let rows = txn.run(["changes"]).stdout;
+    for file in ["a.txt", "new/n.txt", "old/o.txt"] {
+        let waits = |row: &str| row.contains(&format!(" work/{file} ")) && row.ends_with("(waits with data)");
+        assert!(rows.lines().any(waits), "{rows}");
+    }
+    assert_eq!(txn.run(["apply"]).code, 3);
+    assert!(txn.tree.join("work/note.txt").exists() && txn.tree.join("work/old/o.txt").exists());
+    txn.run(["apply", "--apply-protected", "data"]).code(0);
+    assert_eq!(txn.run(["changes"]).stdout, "");
+    assert!(txn.read("work/a.txt").unwrap().contains("<<<<<<<") && txn.tree.join("data/MERGE_HEAD").exists());
+}
+
+/// The hint names what works: an approval would be refused again.
+#[test]
+fn an_operation_in_conflict_with_the_workspace_names_what_works() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
+    txn.hold(&format!("{SHELL} git merge topic; true"));
+    txn.sh(&txn.tree, &format!("{SHELL} echo mine > b.txt; git commit -qam Mine"));
+    for apply in [&["apply"][..], &["apply", "a.txt"], &["apply", "--apply-protected", "a.txt"]] {
+        let refused = txn.run(apply);
+        assert_eq!(refused.code, 3, "{refused:#?}");
+        assert!(refused.stdout.contains("not applied: .git: branch main moved to "), "{refused:#?}");
+        let works = "; `placet discard .git`, then ask the agent to repeat its work";
+        assert!(refused.stdout.contains(works), "{refused:#?}");
+        assert!(!refused.stderr.contains("hint"), "{refused:#?}");
+    }
+    txn.run(["discard", ".git"]).code(0);
+    assert!(!txn.run(["changes"]).stdout.contains("waits with"));
+}
+
+/// Where all that is pending waits with the operation, a yes to the rest would apply nothing.
+#[test]
+fn an_operation_with_its_files_alone_is_one_question() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    for (also, marked) in [("", None), ("; echo n > note.txt", Some("[Apply all that does not wait]"))] {
+        let mut pty = pty::shell().size(100, 40).arg("--mode").arg("ask").open();
+        let tree = pty.tree.path().to_path_buf();
+        let line = format!("{SHELL} {BEFORE} git config user.name A; git config user.email a@x");
+        let made = std::process::Command::new("sh").args(["-c", &line]).current_dir(&tree).status();
+        assert!(made.unwrap().success());
+        pty.line(&format!("run git merge topic{also}"));
+        if let Some(marked) = marked {
+            pty.until("the question about the rest", |s| s.contains(marked));
+            pty.answer("a");
+            pty.until("the rest", |_| tree.join("note.txt").exists());
+        }
+        pty.until("the question", |s| s.contains(".git (changed): apply this repository?"));
+        assert!(!tree.join("new/n.txt").exists());
+        assert!(!pty.screen().contains("Apply all"), "{}", pty.screen());
+        pty.answer("y");
+        pty.until("that it is applied", |_| tree.join(".git/MERGE_HEAD").exists());
+        pty.until("that all is applied", |s| s.contains("applied changes to 3 files"));
+        assert!(pty.read("a.txt").contains("<<<<<<<") && tree.join("new/n.txt").exists());
+    }
 }

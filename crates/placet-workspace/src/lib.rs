@@ -80,9 +80,9 @@ pub use view::{
     OutdatedChanges, OverlayMount, PendingReason, ResolvedPart, RestoreError, RunningChanges, RunningCounts,
     RunningFileError, RunningLayer, RunningRepository, RunningSummary, SAME_LINES, SelectedPart,
     ShownChanges, StoredRoot, TakeError, TakenOverChanges, UndoPlan, View, ViewDifference, ViewPaths,
-    WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, is_relocated_in_part,
-    keeps_pending, pending_damage, pending_damage_at_start, relocate, repository_of, roots_of, running_patch,
-    stored_roots, views_in, wait_for_removals, wait_for_removals_within,
+    WRITTEN_IN_PLACE, WaitingPath, WorkspaceSnapshot, contents_needed, discard_damage_at_start,
+    is_relocated_in_part, keeps_pending, pending_damage, pending_damage_at_start, relocate, repository_of,
+    roots_of, running_patch, stored_roots, views_in, wait_for_removals, wait_for_removals_within,
 };
 pub use view::{GitNotConfined, GitRunnerStart};
 

@@ -78,9 +78,9 @@ pub(in crate::cli) fn apply(
     if !first.lines.is_empty() {
         each(AuditKind::Apply, first)?;
     }
-    prompt.one_by_one(&chosen, &told.waiting, &label, &mut each)?;
+    prompt.one_by_one(&chosen, &told.waiting_paths(), &label, &mut each)?;
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    let stays = told.waiting.iter().any(|path| !left.below(path).is_empty());
+    let stays = told.waiting.iter().any(|one| !left.below(&one.path).is_empty());
     if stays {
         waits(name);
     }

@@ -169,20 +169,25 @@ fn show(of: &ShownChanges, path: &Path, workspace: &Workspace) -> bool {
     let why = visible::guard_line(&why).into_owned();
     let with = classes.approved_with(set, path);
     let part = of.part(|c| with.contains(&c.path));
-    if what_is(classes, path) == "repository" {
-        return show_repository((&name, &why), &part, workspace);
-    }
-    let patches: Vec<PathPatch> = shown_patches(part.set(), of.view().objects(), workspace.cwd()).collect();
+    let what = what_is(classes, path);
+    // What git did has rows of its own; the files of an operation are files.
+    let files = part.part(|c| what == "file" || classes.operation_around(&c.path).is_some());
+    let patches: Vec<PathPatch> = shown_patches(files.set(), of.view().objects(), workspace.cwd()).collect();
     let missing: u64 = patches.iter().map(|patch| patch.missing).sum();
     let bytes: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
     if bytes.len() > MOST || missing > 0 {
         let size = bytes.len() as u64 + missing;
         warn(&format!("! {name}: {why}; its diff of {size} bytes is not shown here"));
-        warn(&format!("hint: `placet review` shows it; `--apply-protected {name}` applies this file too"));
+        warn(&format!("hint: `placet review` shows it; `--apply-protected {name}` applies this {what} too"));
         return false;
     }
-    let verb = set.get(path).map_or("changed", |change| change.verb().word());
-    warn(&format!("! {name} ({verb}): {why}"));
+    if what == "repository" && !show_repository((&name, &why), &part, workspace) {
+        return false;
+    }
+    if what == "file" {
+        let verb = set.get(path).map_or("changed", |change| change.verb().word());
+        warn(&format!("! {name} ({verb}): {why}"));
+    }
     verbatim::diff(&bytes, &Theme::plain()).iter().for_each(|line| pass_on_rendered(&line.to_string()));
     true
 }
@@ -190,6 +195,10 @@ fn show(of: &ShownChanges, path: &Path, workspace: &Workspace) -> bool {
 /// Shows what git did, and the patches of the commits; false where they are too long.
 fn show_repository((name, why): (&str, &str), part: &ShownChanges, workspace: &Workspace) -> bool {
     let listed = part.rows(|path| workspace.shortened(path));
+    if let Some(why) = listed.iter().filter(|row| row.is_blocked()).find_map(|row| row.moved.as_ref()) {
+        warn(&format!("! {name}: {why}"));
+        return false;
+    }
     let patches = || listed.iter().filter_map(|row| Some((row, row.commit.as_ref()?)));
     let size: usize = patches().map(|(_, patch)| patch.bytes.len() + patch.left_out).sum();
     if size > MOST || patches().any(|(_, patch)| patch.left_out > 0) {
@@ -203,7 +212,7 @@ fn show_repository((name, why): (&str, &str), part: &ShownChanges, workspace: &W
     }
     warn(&format!("! {name}: {why}"));
     for row in &listed {
-        pass_on_rendered(&row.text);
+        pass_on_rendered(&row.line());
         let patch = row.commit.iter().flat_map(|patch| verbatim::diff(&patch.bytes, &Theme::plain()));
         patch.for_each(|line| pass_on_rendered(&line.to_string()));
     }

@@ -174,7 +174,7 @@ pub(in crate::cli) fn name_waiting(told: &UserReport, apply_loss: Option<usize>)
         }
         warn(&format!("hint: `{}` applies it", loss.flag()));
     }
-    if let Some(path) = told.waiting.first() {
+    if let Some(path) = told.approvable().next() {
         let path = visible::path(path);
         warn(&format!(
             "hint: `--apply-protected {path}` applies this change too; the option can be repeated"

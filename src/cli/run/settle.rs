@@ -335,7 +335,8 @@ impl Settling<'_> {
             return Ok(told.done);
         };
         self.record(AuditKind::Apply, &told.before_questions())?;
-        prompt.one_by_one(chosen, &told.waiting, label, &mut |kind, told| self.record(kind, &told))?;
+        prompt
+            .one_by_one(chosen, &told.waiting_paths(), label, &mut |kind, told| self.record(kind, &told))?;
         Ok(told.done)
     }
 

@@ -105,7 +105,7 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
         changes::apply(shown, &wanted, apply_label(&view, "/apply"), "/undo", &name)
     });
     let waiting: Vec<String> =
-        report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
+        report.approvable().map(|path| visible::path(&workspace.shortened(path))).collect();
     let is_done = report.done;
     context.record(AuditKind::Apply, "/apply", report);
     if let Some(reviewed) = reviewed.filter(|_| is_done) {

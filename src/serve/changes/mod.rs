@@ -4,7 +4,7 @@
 use crate::text::{count, sanitize, visible};
 use crate::workspace::{
     ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, LargeLoss,
-    MovedChanges, PassedCheck, REPAIR_HINT, SelectedPart, ShownChanges, TransactionLabel, View,
+    MovedChanges, PassedCheck, REPAIR_HINT, SelectedPart, ShownChanges, TransactionLabel, View, WaitingPath,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub struct UserReport {
     pub lines: Vec<String>,
     pub done: bool,
     /// Paths that run later and stay pending, because nobody approved them individually.
-    pub waiting: Vec<PathBuf>,
+    pub waiting: Vec<WaitingPath>,
     /// Losses that are not approved: every change that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
     /// The action was done, and a part of it could not be recorded.
@@ -55,6 +55,16 @@ impl UserReport {
     /// True when no change stays pending because its approval is missing.
     pub fn all_done(&self) -> bool {
         self.done && self.waiting.is_empty() && self.losses.is_empty()
+    }
+
+    /// What waits, for a caller that asks about it.
+    pub fn waiting_paths(&self) -> Vec<PathBuf> {
+        self.waiting.iter().map(|one| one.path.clone()).collect()
+    }
+
+    /// What waits and is applied with an approval.
+    pub fn approvable(&self) -> impl Iterator<Item = &Path> {
+        self.waiting.iter().filter(|one| !one.is_blocked).map(|one| &*one.path)
     }
 
     /// The same for a caller that now asks about what runs later, path by path.
@@ -87,7 +97,7 @@ impl UserReport {
             done: report.is_done(),
             incomplete: report.is_incomplete(),
             applied: report.entry().map(|entry| entry.id),
-            waiting: report.left.waiting.iter().map(|(path, _)| path.clone()).collect(),
+            waiting: report.left.waiting.clone(),
             losses: report.left.losses.clone(),
             ..UserReport::default()
         }

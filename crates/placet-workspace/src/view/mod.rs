@@ -23,7 +23,9 @@ pub use command::command_view::{CommandView, CommandsHeld, OverlayMount};
 pub use decision::apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use decision::conflicts::FoundConflicts;
 pub use decision::decide::{ChangeDecision, MovedCause, MovedChanges};
-pub use decision::decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
+pub use decision::decision_report::{
+    DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE, WaitingPath,
+};
 pub use decision::loss_limit::{LossLimit, PendingReason};
 pub use decision::outdated::OutdatedChanges;
 pub use decision::selection::ResolvedPart;

@@ -4,7 +4,7 @@
 //! where that is something else, it decides nothing and gives the new value to show. No lock is held while a person thinks.
 
 use super::apply::LossPolicy;
-use super::decision_report::{DecisionReport, DiscardedChanges, LeftPending, changed_lines};
+use super::decision_report::{DecisionReport, DiscardedChanges, LeftPending, WaitingPath, changed_lines};
 use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 use super::shown::ShownChanges;
 use crate::apply::ApplyError;
@@ -18,6 +18,7 @@ use crate::view::undoing::discards::{DiscardBackup, DiscardMoment};
 use crate::view::{LayerKind, View};
 use placet_text::text::visible;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -157,9 +158,16 @@ impl View {
         let special = now.set().take_special(&mut apply);
         let PermittedChanges { choice, waiting, losses, groups, repositories } =
             now.permitted(apply, &approval);
-        let why = |path: &Path| now.classes().reason_to_wait(path).map(|runner| runner.why.clone());
-        let waiting = waiting.into_iter().map(|path| (path.clone(), why(&path).unwrap_or_default()));
-        let left = LeftPending { waiting: waiting.collect(), losses, groups, repositories };
+        // What no approval applies needs something else first.
+        let facts = if waiting.is_empty() { Vec::new() } else { self.moved_repository_facts(now.set()) };
+        let facts: BTreeMap<PathBuf, String> = facts.into_iter().collect();
+        let waits = |path: PathBuf| {
+            let (fact, runner) = (facts.get(&path), now.classes().reason_to_wait(&path));
+            let why = fact.or(runner.map(|runner| &runner.why)).cloned().unwrap_or_default();
+            WaitingPath { why, is_blocked: fact.is_some(), path }
+        };
+        let waiting = waiting.into_iter().map(waits).collect();
+        let left = LeftPending { waiting, losses, groups, repositories };
         let applies = !choice.is_empty() || !special.is_empty();
         if !applies && (!left.is_empty() || !discard.is_empty()) {
             let discarded =

@@ -47,14 +47,23 @@ pub struct DiscardedChanges {
 /// What was chosen and stays pending, because its approval is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftPending {
-    /// Paths that run later, each with the reason.
-    pub waiting: Vec<(PathBuf, String)>,
+    /// Paths that run later.
+    pub waiting: Vec<WaitingPath>,
     /// Losses: everything that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
     /// Trees that stay as a whole, because something of them waits, with the files that name them.
     pub groups: Vec<TreeGroup>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
+}
+
+/// A path that waits for an approval of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingPath {
+    pub path: PathBuf,
+    pub why: String,
+    /// An approval does not apply it: a repository in conflict with the workspace.
+    pub is_blocked: bool,
 }
 
 impl LeftPending {
@@ -69,7 +78,7 @@ impl LeftPending {
         let together = |group: &TreeGroup| format!("pending together: {}", group.words(shown));
         let with = |path: &PathBuf| format!("pending together with it: the repository `{}`", name(path));
         let waits =
-            |(path, why): &(PathBuf, String)| format!("not applied: {}: {}", name(path), sanitize::line(why));
+            |one: &WaitingPath| format!("not applied: {}: {}", name(&one.path), sanitize::line(&one.why));
         losses
             .chain(self.groups.iter().map(together))
             .chain(self.repositories.iter().map(with))
