@@ -10,7 +10,7 @@ use super::open_dirs::OpenDirs;
 use super::raced::raced;
 use super::{ApplyProgress, crash_point, temp_name};
 use crate::files::metadata::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
-use crate::files::writing::atomic_write::{ExchangeOutcome, QuietFile, exchange_checked};
+use crate::files::writing::atomic_write::{QuietFile, exchange_checked};
 use crate::history::journal::{AppliedChange, JournalEntry};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -234,10 +234,11 @@ fn late_write_of(
         };
         let out = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok());
         let out = out.and_then(|dir| {
-            let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
-            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&file)) {
+            let name = temp_name(entry, index, what);
+            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&dir, &name)) {
                 return Some(true);
             }
+            let (file, _) = open_anyway(&*dir, &name, OFlags::NONBLOCK).ok()?;
             let closed = closed_soon(&file);
             Some(closed && crate::files::content::sparse::hash_of(&file).ok() == change.before.hash())
         });
@@ -280,9 +281,8 @@ impl<'a> CommitTarget<'a> {
         };
         let place = dirs.anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
         let [new, old] = ["new", "old"].map(|what| temp_name(entry, index, what));
-        let (dir, anchor) = (dirs.at(parent)?, dirs.at(&place)?);
-        let _eased = [WritableDirGuard::of(&dir), WritableDirGuard::of(&anchor)];
-        Ok(CommitTarget { dir, name, anchor, new, old, _eased })
+        let ((dir, first), (anchor, second)) = (dirs.writable(parent)?, dirs.writable(&place)?);
+        Ok(CommitTarget { dir, name, anchor, new, old, _eased: [first, second] })
     }
 }
 
@@ -376,12 +376,10 @@ fn exchange(
     (before, after): (super::super::Hash, super::super::Hash),
 ) -> io::Result<Option<QuietFile>> {
     let (staged, target) = ((&*spot.anchor, &*spot.new), (&*spot.dir, spot.name));
-    let ExchangeOutcome::Done(quiet) = exchange_checked(staged, target, after, before)? else {
-        return Err(raced());
-    };
+    let displaced = exchange_checked(staged, target, after, before)?.ok_or_else(raced)?;
     // Somebody may have given the file another mode, owner or attribute since it was looked at.
-    if PathState::read_known(&*spot.anchor, &spot.new, before)? == *change.before {
-        return Ok(quiet);
+    if displaced.state()? == *change.before {
+        return Ok(displaced.quiet);
     }
     exchange_checked(staged, target, before, after)?;
     Err(raced())

@@ -7,7 +7,7 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced_if_changed;
 use super::{ApplyProgress, temp_name};
-use crate::files::metadata::path_state::{PathState, WritableDirGuard, open_anyway};
+use crate::files::metadata::path_state::{PathState, open_anyway};
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, OFlags};
@@ -39,12 +39,11 @@ fn make_sure_of(
     hash: Hash,
 ) -> io::Result<()> {
     fault("make sure")?;
-    let device = objects.prepare(hash)?;
+    let device = dirs.device_of_shard(objects, hash)?;
     let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let dir = dirs.at(parent)?;
-    let _eased = WritableDirGuard::of(&dir);
+    let (dir, _eased) = dirs.writable(parent)?;
     if rustix::fs::statat(&*dir, name, AtFlags::SYMLINK_NOFOLLOW)?.st_dev == device {
         return Ok(());
     }
@@ -92,7 +91,7 @@ fn keep_part(
             (Some(_), _) => &["old"],
             (None, _) => &["old", "new"],
         };
-        let dir = match dirs.at(&place) {
+        let (dir, _eased) = match dirs.writable(&place) {
             Ok(dir) => dir,
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             Err(e) => {
@@ -103,7 +102,6 @@ fn keep_part(
                 continue;
             }
         };
-        let _eased = WritableDirGuard::of(&dir);
         for what in names {
             let name = temp_name(entry, index, what);
             let kept = match known {

@@ -4,9 +4,10 @@
 
 use super::anchor;
 use crate::Hash;
-use crate::files::metadata::path_state::{FileIdentity, PathState, dir_anyway, several_names};
+use crate::files::metadata::path_state::{PathState, WritableDirGuard, dir_anyway};
 use crate::history::journal::JournalEntry;
-use rustix::fs::AtFlags;
+use crate::history::objects::ObjectStore;
+use rustix::fs::{AtFlags, Dev, Stat};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,7 +19,10 @@ const MOST: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct OpenDirs {
-    open: HashMap<PathBuf, Rc<OwnedFd>>,
+    /// With whether names in it can be changed as it is.
+    open: HashMap<PathBuf, (Rc<OwnedFd>, bool)>,
+    /// The file systems of the shards of the object store, which exist.
+    shards: HashMap<u8, Dev>,
     /// The directory of the last path whose state was asked for, where it does not exist. Only for questions: a phase that
     /// makes directories asks for none.
     missing: Option<PathBuf>,
@@ -28,15 +32,39 @@ pub(crate) struct OpenDirs {
 
 impl OpenDirs {
     pub(super) fn at(&mut self, path: &Path) -> io::Result<Rc<OwnedFd>> {
+        Ok(self.open(path)?.0)
+    }
+
+    /// The same to change names in it, as long as the guard exists.
+    pub(super) fn writable(&mut self, path: &Path) -> io::Result<(Rc<OwnedFd>, WritableDirGuard)> {
+        let (dir, is_writable) = self.open(path)?;
+        let guard = if is_writable { WritableDirGuard::unneeded() } else { WritableDirGuard::of(&dir) };
+        Ok((dir, guard))
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<(Rc<OwnedFd>, bool)> {
         if let Some(dir) = self.open.get(path) {
             return Ok(dir.clone());
         }
-        let dir = Rc::new(dir_anyway(path)?);
+        let dir = dir_anyway(path)?;
+        let is_writable = rustix::fs::fstat(&dir)?.st_mode & 0o300 == 0o300;
+        let dir = (Rc::new(dir), is_writable);
         if self.open.len() >= MOST {
             self.open.clear();
         }
         self.open.insert(path.to_path_buf(), dir.clone());
         Ok(dir)
+    }
+
+    /// The file system of the directory that stores this content, made if it is missing.
+    pub(super) fn device_of_shard(&mut self, objects: &ObjectStore, hash: Hash) -> io::Result<Dev> {
+        let [first, ..] = *hash.as_bytes();
+        if let Some(known) = self.shards.get(&first) {
+            return Ok(*known);
+        }
+        let device = objects.prepare(hash)?;
+        self.shards.insert(first, device);
+        Ok(device)
     }
 
     /// The directory for a change's temporary names. A phase has one entry, whose changes are sorted: many of them in turn
@@ -53,18 +81,13 @@ impl OpenDirs {
         Some(found)
     }
 
-    /// The state of a path.
-    pub(crate) fn node(&mut self, path: &Path) -> io::Result<PathState> {
-        Ok(self.node_with_names(path)?.0)
-    }
-
-    /// The same, with device and inode of a file that has several names.
-    pub(crate) fn node_with_names(&mut self, path: &Path) -> io::Result<(PathState, Option<FileIdentity>)> {
+    /// The state of a path, with what was there before its content was read.
+    pub(crate) fn node_with_stat(&mut self, path: &Path) -> io::Result<(PathState, Option<Stat>)> {
         if self.is_missing(path) {
             return Ok((PathState::Absent, None));
         }
         match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
-            (Some(dir), Some(name)) => PathState::read_with_names(&*dir, name),
+            (Some(dir), Some(name)) => PathState::read_with_stat(&*dir, name),
             _ => Ok((self.below_missing(path)?, None)),
         }
     }
@@ -91,9 +114,9 @@ impl OpenDirs {
         }
     }
 
-    /// Device and inode of a file that has several names.
-    pub(super) fn names(&mut self, path: &Path) -> Option<FileIdentity> {
+    /// What is there, without reading it.
+    pub(super) fn stat(&mut self, path: &Path) -> Option<Stat> {
         let dir = self.at(path.parent()?).ok()?;
-        several_names(&rustix::fs::statat(&*dir, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()?)
+        rustix::fs::statat(&*dir, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 }

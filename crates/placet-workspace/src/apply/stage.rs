@@ -170,8 +170,7 @@ fn stage_change(
         return Ok(None);
     }
     let place = dirs.anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
-    let dir = dirs.at(&place)?;
-    let _eased = WritableDirGuard::of(&dir);
+    let (dir, _eased) = dirs.writable(&place)?;
     let name = temp_name(entry, index, "new");
     made.push(index);
     let staged = fault("stage").and_then(|()| match twin(entry, change, &dir, &name)? {
@@ -189,7 +188,7 @@ fn stage_change(
     };
     if node.hash() != change.after.hash() || node.size() != change.after.size() {
         return Err(match plan.source {
-            ContentSource::Stored => changed(),
+            ContentSource::Stored(_) => changed(),
             _ => io::Error::other("the new content differs from what was shown"),
         });
     }
@@ -223,7 +222,7 @@ fn keep_before(objects: &ObjectStore, change: &AppliedChange) -> io::Result<()> 
 /// person changes in it later can be distinguished from what was written here.
 fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, most: u64) -> io::Result<()> {
     let Some(after) = change.after.hash() else { return Ok(()) };
-    if matches!(plan.source, ContentSource::Stored | ContentSource::Nothing) {
+    if matches!(plan.source, ContentSource::Stored(_) | ContentSource::Nothing) {
         return Ok(());
     }
     if change.before.hash() != Some(after) && change.after.size() <= most && !objects.has(after) {
@@ -236,7 +235,7 @@ fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, m
                     change.after.size(),
                 )?;
             }
-            ContentSource::Stored | ContentSource::Nothing => {}
+            ContentSource::Stored(_) | ContentSource::Nothing => {}
         }
     }
     Ok(())
@@ -299,10 +298,10 @@ fn one(
     let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666))?);
     match &plan.source {
         ContentSource::Nothing => {}
-        ContentSource::Bytes(bytes) => file.write_all(bytes)?,
-        ContentSource::Stored => {
+        ContentSource::Bytes(bytes) | ContentSource::Stored(Some(bytes)) => file.write_all(bytes)?,
+        ContentSource::Stored(None) => {
             let hash = change.after.hash().ok_or(io::ErrorKind::NotFound)?;
-            objects.copy_unchecked(hash, &file)?;
+            objects.copy_to(hash, &file)?;
         }
         ContentSource::Layer(layer) | ContentSource::LayerContent(layer) => {
             crate::files::content::sparse::copy(&file_anyway(&layer.file(&change.path)?)?, &file)?

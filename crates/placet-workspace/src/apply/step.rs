@@ -2,6 +2,7 @@
 
 use crate::Hash;
 use crate::changes::change_set::ContentLayer;
+use crate::files::metadata::file_stamp::FileStamp;
 use crate::files::metadata::shared_state::SharedState;
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::origin::OriginStep;
@@ -34,6 +35,8 @@ pub(crate) struct ApplyStep {
     /// `before` has the content that a tool read some time ago, and nobody has read the file since: the exchange checks
     /// it, after the new content is staged.
     pub unread: bool,
+    /// The stamp of the file when `before` was read.
+    pub seen: Option<FileStamp>,
     /// The calls that made the change.
     pub history: Arc<[OriginStep]>,
 }
@@ -45,16 +48,13 @@ pub(super) struct StagePlan {
     pub fresh: bool,
 }
 
-/// From this size on, bytes in memory that were written are not read back from the page cache to be hashed again.
-const UNREAD: u64 = 1 << 20;
-
 impl StagePlan {
     /// The hash of a staged content that needs no second look: the hash was made from these very bytes, which were written
-    /// into a new file under a name that nobody can guess. A copy of a stored content, or of a file of a layer, is always
-    /// hashed: the bytes it is made from may have changed.
+    /// into a new file under a name that nobody can guess, or the copy was checked. A file of a layer is always hashed: it
+    /// may have changed.
     pub(super) fn known_content(&self, change: &AppliedChange) -> Option<Hash> {
-        let is_known = matches!(self.source, ContentSource::Bytes(_)) && change.twin.is_none();
-        change.after.hash().filter(|_| is_known && change.after.size() >= UNREAD)
+        let is_known = matches!(self.source, ContentSource::Bytes(_) | ContentSource::Stored(_));
+        change.after.hash().filter(|_| is_known && change.twin.is_none())
     }
 }
 
@@ -62,8 +62,8 @@ impl StagePlan {
 #[derive(Clone, Debug)]
 pub(crate) enum ContentSource {
     Nothing,
-    /// The stored content with the hash of the step's `after`.
-    Stored,
+    /// The stored content with the hash of the step's `after`; the bytes where they have just been read and checked.
+    Stored(Option<Arc<Vec<u8>>>),
     Bytes(Arc<Vec<u8>>),
     /// The file in this layer: it may be linked.
     Layer(Arc<ContentLayer>),

@@ -4,7 +4,8 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::progress::ApplyProgress;
 use super::step::ApplyStep;
-use crate::files::metadata::path_state::FileIdentity;
+use crate::files::metadata::file_stamp::stamp_of;
+use crate::files::metadata::path_state::{FileIdentity, PathState, several_names};
 use crate::history::journal::RestrictedDir;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -61,9 +62,14 @@ fn verify(steps: &[ApplyStep], part: Range<usize>, progress: &ApplyProgress) -> 
             break;
         }
         let now = match step.unread.then(|| step.before.hash()).flatten() {
-            Some(hash) => dirs.node_assuming(&step.path, hash).map(|node| (node, dirs.names(&step.path))),
-            None => dirs.node_with_names(&step.path),
+            Some(hash) => dirs.node_assuming(&step.path, hash).map(|node| (node, dirs.stat(&step.path))),
+            None => match dirs.stat(&step.path).filter(|now| step.seen == Some(stamp_of(now))) {
+                // Nobody has touched it since it was read. The exchange checks its content.
+                Some(now) => Ok((PathState::clone(&step.before), Some(now))),
+                None => dirs.node_with_stat(&step.path),
+            },
         };
+        let now = now.map(|(node, stat)| (node, stat.as_ref().and_then(several_names)));
         match now {
             Ok((node, identity)) if node == step.before => {
                 found.shared.extend(identity.map(|identity| (index, identity)));

@@ -221,22 +221,25 @@ impl ObjectStore {
         if blake3::hash(&bytes) == hash { Ok(bytes) } else { Err(changed()) }
     }
 
-    /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
-    pub fn copy_to(&self, hash: Hash, to: &File) -> io::Result<()> {
-        self.copy_unchecked(hash, to)?;
-        if crate::files::content::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
-    }
-
-    /// The same without the check, for a caller that hashes the file.
-    pub(crate) fn copy_unchecked(&self, hash: Hash, mut to: &File) -> io::Result<()> {
-        match open_file(&self.place(hash, true)) {
-            Ok((file, size)) => to.write_all(&unpack(&file, size)?)?,
+    /// Writes the content named `hash` into an empty file, and checks it: what is packed before it is written, and anything
+    /// else in the file, because it may not fit into memory.
+    pub fn copy_to(&self, hash: Hash, mut to: &File) -> io::Result<()> {
+        let found = match open_file(&self.place(hash, true)) {
+            Ok((file, size)) => {
+                let bytes = unpack(&file, size)?;
+                let found = blake3::hash(&bytes);
+                if found == hash {
+                    to.write_all(&bytes)?;
+                }
+                found
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 crate::files::content::sparse::copy(&open_file(&self.place(hash, false))?.0, to)?;
+                crate::files::content::sparse::hash_of(to)?
             }
             Err(e) => return Err(e),
-        }
-        Ok(())
+        };
+        if found == hash { Ok(()) } else { Err(changed()) }
     }
 
     /// Every stored content: its hash and the bytes it takes on disk; and what cannot be listed.
@@ -324,16 +327,15 @@ fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-fn unpack(file: &File, size: u64) -> io::Result<Vec<u8>> {
-    // With the size known, and through `take`, reading does not ask for size and position once more.
-    let mut packed = Vec::with_capacity(usize::try_from(size.min(COMPRESS_UP_TO)).unwrap_or(0) + 1);
-    file.take(u64::MAX).read_to_end(&mut packed)?;
+fn unpack(mut file: &File, size: u64) -> io::Result<Vec<u8>> {
+    // Nothing larger was ever packed. With the size known, no read is needed to find the end.
+    let mut packed = vec![0; usize::try_from(size.min(COMPRESS_UP_TO)).unwrap_or(0)];
+    file.read_exact(&mut packed)?;
     PACKERS.with_borrow_mut(|packers| {
         let unpack = match &mut packers.unpack {
             Some(unpack) => unpack,
             none => none.insert(zstd::bulk::Decompressor::new()?),
         };
-        // Nothing larger was ever packed.
         unpack.decompress(&packed, usize::try_from(COMPRESS_UP_TO).unwrap_or(usize::MAX))
     })
 }

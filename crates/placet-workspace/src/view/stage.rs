@@ -123,6 +123,7 @@ impl View {
         steps.push(ApplyStep {
             fresh,
             unread,
+            seen: None,
             ..step(path.to_path_buf(), now, after, ContentSource::Bytes(bytes.clone()))
         });
         Ok(())
@@ -464,6 +465,7 @@ fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSourc
         keep_names: true,
         fresh: false,
         unread: false,
+        seen: None,
         history: Arc::default(),
     }
 }

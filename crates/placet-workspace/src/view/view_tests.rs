@@ -1,6 +1,6 @@
 use super::*;
 use crate::history::journal::TransactionLabel;
-use crate::{ExpectedContent, WorkspaceError};
+use crate::{ApplyError, ExpectedContent, WorkspaceError};
 use placet_permission::WritePolicy;
 use std::collections::BTreeMap;
 use std::fs;
@@ -248,6 +248,34 @@ fn what_cannot_be_merged_is_left_and_said() {
     assert_eq!((merged, conflicts), (vec![], vec![b.root.join("a")]));
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "3\n");
     assert_eq!(b.words(), ["M a"]);
+}
+
+#[test]
+fn an_undo_notices_what_changes_after_its_plan_also_with_the_old_size_and_time() {
+    let b = bench();
+    b.write("a", "1\n");
+    b.write("b", "1\n");
+    b.hold("a", "2\n", Some("1\n"));
+    b.hold("b", "2\n", Some("1\n"));
+    b.apply(&b.all());
+    let same_time = |change: &dyn Fn(&Path)| {
+        let path = b.root.join("b");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        change(&path);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    };
+    let changes: [&dyn Fn(&Path); 2] =
+        [&|path| fs::set_permissions(path, fs::Permissions::from_mode(0o640)).unwrap(), &|path| {
+            fs::write(path, "3\n").unwrap()
+        }];
+    for change in changes {
+        let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+        same_time(change);
+        let before = tree(&b.root);
+        let failed = b.view.execute_plan(plan).unwrap_err();
+        assert!(matches!(&failed, ApplyError::Changed(paths) if *paths == [b.root.join("b")]), "{failed}");
+        assert_eq!(tree(&b.root), before);
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn hash_of(file: &File) -> io::Result<Hash> {
 /// The same for a file that has this size.
 pub(crate) fn hash_of_sized(file: &File, size: u64) -> io::Result<Hash> {
     match size < SMALL as u64 {
-        true => small_hash(file)?.map_or_else(|| hash_of(file), Ok),
+        true => small_hash(file, usize::try_from(size).unwrap_or(0))?.map_or_else(|| hash_of(file), Ok),
         false => hash_of(file),
     }
 }
@@ -37,20 +37,21 @@ pub(crate) fn hash_of_sized(file: &File, size: u64) -> io::Result<Hash> {
 const SMALL: usize = 4096;
 
 /// `None` for a file that has grown meanwhile.
-fn small_hash(file: &File) -> io::Result<Option<Hash>> {
+fn small_hash(file: &File, size: usize) -> io::Result<Option<Hash>> {
     let (mut bytes, mut filled) = ([0; SMALL], 0);
     loop {
-        let room = bytes.get_mut(filled..).unwrap_or_default();
-        if room.is_empty() {
-            return Ok(None);
-        }
-        match file.read_at(room, filled as u64) {
-            Ok(0) => return Ok(Some(blake3::hash(bytes.get(..filled).unwrap_or_default()))),
+        match file.read_at(bytes.get_mut(filled..).unwrap_or_default(), filled as u64) {
+            Ok(0) => break,
             Ok(read) => filled += read,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
+        // All of it: another read would only say that this was the end.
+        if filled >= size {
+            break;
+        }
     }
+    Ok(bytes.get(..filled).filter(|_| filled <= size).map(blake3::hash))
 }
 
 fn hash_from(mut file: &File, large: u64) -> io::Result<Hash> {

@@ -174,14 +174,11 @@ impl PathState {
 
     /// Reads what `name` is in an open directory. Follows no link and opens no device.
     pub(crate) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
-        Ok(PathState::read_with_names(dir, name)?.0)
+        Ok(PathState::read_with_stat(dir, name)?.0)
     }
 
-    /// The same, with device and inode of a file that has several names.
-    pub(crate) fn read_with_names(
-        dir: impl AsFd,
-        name: &OsStr,
-    ) -> std::io::Result<(PathState, Option<FileIdentity>)> {
+    /// The same, with what was there before the content was read.
+    pub(crate) fn read_with_stat(dir: impl AsFd, name: &OsStr) -> std::io::Result<(PathState, Option<Stat>)> {
         match PathState::read_in(&dir, name) {
             // The directory may forbid its owner to look names up in it.
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -207,18 +204,16 @@ impl PathState {
             return PathState::read(dir, name);
         }
         let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
-        let stat = rustix::fs::fstat(&file)?;
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(with_mode(PathState::File { hash, size, attrs: FileAttrs::of(&file, &stat)? }, mode))
+        PathState::of_known(&file, &rustix::fs::fstat(&file)?, (mode, hash))
     }
 
-    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<(PathState, Option<FileIdentity>)> {
+    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<(PathState, Option<Stat>)> {
         let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok((PathState::Absent, None)),
             Err(e) => return Err(e.into()),
         };
-        Ok((PathState::of_stat(dir, name, &stat)?, several_names(&stat)))
+        Ok((PathState::of_stat(dir, name, &stat)?, Some(stat)))
     }
 
     fn of_stat(dir: &impl AsFd, name: &OsStr, stat: &Stat) -> std::io::Result<PathState> {
@@ -252,17 +247,19 @@ impl PathState {
         Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
     }
 
-    /// The same for a file by its name, whose content the caller has just read.
-    pub(crate) fn read_known(dir: impl AsFd, name: &OsStr, hash: Hash) -> std::io::Result<PathState> {
-        let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
-        Ok(with_mode(PathState::of_file_assuming(&file, hash)?, mode))
+    /// The same for a file whose content the caller has just read; `mode` is the one that [`open_anyway`] found.
+    pub(crate) fn of_known(
+        file: &File,
+        stat: &Stat,
+        (mode, hash): (Option<u32>, Hash),
+    ) -> std::io::Result<PathState> {
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(with_mode(PathState::File { hash, size, attrs: FileAttrs::of(file, stat)? }, mode))
     }
 
     /// The same for a file whose content the caller has just written.
     pub(crate) fn of_file_assuming(file: &File, hash: Hash) -> std::io::Result<PathState> {
-        let stat = rustix::fs::fstat(file)?;
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
+        PathState::of_known(file, &rustix::fs::fstat(file)?, (None, hash))
     }
 }
 
@@ -338,7 +335,9 @@ impl FileAttrs {
     /// Gives an open file or directory these attributes; surplus attributes are removed.
     pub(crate) fn give(&self, file: &File) -> rustix::io::Result<()> {
         let stat = rustix::fs::fstat(file)?;
+        let mut has_mode = permissions(&stat) == self.mode;
         if (stat.st_uid, stat.st_gid) != (self.uid, self.gid) {
+            has_mode = false;
             let (uid, gid) = (rustix::fs::Uid::from_raw(self.uid), rustix::fs::Gid::from_raw(self.gid));
             rustix::fs::fchown(file, Some(uid), Some(gid))?;
         }
@@ -348,15 +347,17 @@ impl FileAttrs {
             if (kept_attribute(&text) || text.starts_with("user.overlay."))
                 && self.xattrs.get(text.as_ref()).is_none()
             {
+                has_mode = false;
                 rustix::fs::fremovexattr(file, name.as_c_str())?;
             }
         }
         for (name, value) in self.xattrs.iter() {
             let value = from_hex(value).unwrap_or_default();
+            has_mode = false;
             rustix::fs::fsetxattr(file, name.as_str(), &value, rustix::fs::XattrFlags::empty())?;
         }
         // Last: giving a file away takes its set-user-id bit, and an access list moves the group's bits.
-        rustix::fs::fchmod(file, mode_of(self.mode))
+        if has_mode { Ok(()) } else { rustix::fs::fchmod(file, mode_of(self.mode)) }
     }
 }
 

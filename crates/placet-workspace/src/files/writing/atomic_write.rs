@@ -8,7 +8,7 @@
 //! A file with several names (hard links), or whose owner or attributes cannot be given to a new file, is written in
 //! place instead: all names still lead to one file, and a crash in the middle can leave it half written.
 
-pub(crate) use super::exchange::{ExchangeOutcome, QuietFile, exchange_checked};
+pub(crate) use super::exchange::{QuietFile, exchange_checked};
 pub(crate) use super::temp_name::{fresh_name, link_fd};
 use crate::files::content::sparse::hash_of;
 pub(crate) use crate::files::metadata::xattr::{attribute, attributes};
@@ -217,8 +217,8 @@ impl WriteTarget<'_> {
                 self.rename_over(&mut staged, &name, before)?
             }
             Err(e) => return Err(self.error(e)),
-            Ok(ExchangeOutcome::Done(_)) => {}
-            Ok(ExchangeOutcome::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
+            Ok(Some(_)) => {}
+            Ok(None) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
         }
         drop(staged);
         sync_dir(&self.dir);

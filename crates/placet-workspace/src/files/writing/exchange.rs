@@ -2,32 +2,37 @@
 
 use crate::Hash;
 use crate::files::content::sparse::hash_of_sized;
-use crate::files::metadata::stat_fields::identity;
+use crate::files::metadata::file_stamp::{FileStamp, stamp_of};
+use crate::files::metadata::path_state::{PathState, open_anyway};
 use crate::files::opening::lease::{OtherWriters, other_writers};
-use rustix::fs::{OFlags, RenameFlags};
+use rustix::fs::{AtFlags, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExchangeOutcome {
-    /// With the stamp of the displaced file, if no process can write to that file any more: it is not hashed again as long
-    /// as it has this stamp.
-    Done(Option<QuietFile>),
-    /// Something else was there; it is there again.
-    Raced,
+/// The file that came out of an exchange.
+#[derive(Debug)]
+pub(crate) struct DisplacedFile {
+    file: File,
+    /// The mode that was opened for a moment, because its owner may not read it.
+    mode: Option<u32>,
+    hash: Hash,
+    stat: Stat,
+    /// Its stamp, if no process can write to it any more: it is not hashed again as long as it has this stamp.
+    pub(crate) quiet: Option<QuietFile>,
 }
 
-/// An open file that no process had open for writing while it was hashed. As long as it still has this stamp and no
-/// writer, it has the same content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QuietFile {
-    inode: (u64, u64),
-    size: i64,
-    modified: (i64, u64),
-    changed: (i64, u64),
+impl DisplacedFile {
+    pub(crate) fn state(&self) -> std::io::Result<PathState> {
+        PathState::of_known(&self.file, &self.stat, (self.mode, self.hash))
+    }
 }
+
+/// The stamp of a file with one name that no process had open for writing when it was hashed. Only the new name leads to it:
+/// as long as it has this stamp, nobody has written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QuietFile(FileStamp);
 
 impl QuietFile {
     /// `None` where another process can write to the file, by a descriptor or by another name, or where placet cannot
@@ -37,32 +42,23 @@ impl QuietFile {
             return None;
         }
         let stat = rustix::fs::fstat(file).ok().filter(|stat| stat.st_nlink == 1)?;
-        #[allow(
-            clippy::useless_conversion,
-            clippy::unnecessary_cast,
-            reason = "the types depend on the system"
-        )]
-        Some(QuietFile {
-            inode: identity(&stat),
-            size: stat.st_size as i64,
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
-        })
+        Some(QuietFile(stamp_of(&stat)))
     }
 
-    pub(crate) fn is_still(self, file: &File) -> bool {
-        QuietFile::of(file) == Some(self)
+    pub(crate) fn is_still(self, dir: &OwnedFd, name: &OsStr) -> bool {
+        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| stat.st_nlink == 1 && stamp_of(&stat) == self.0)
     }
 }
 
 /// Exchanges a staged file, whose content is `hash`, and a target until the displaced content is the content that was
-/// there at the last look. An unexpected displaced content is newer work of another process and goes back in.
+/// there at the last look. An unexpected displaced content is newer work of another process and goes back in: then `None`.
 pub(crate) fn exchange_checked(
     (from, staged): (&OwnedFd, &OsStr),
     (dir, name): (&OwnedFd, &OsStr),
     hash: Hash,
     before: Hash,
-) -> rustix::io::Result<ExchangeOutcome> {
+) -> rustix::io::Result<Option<DisplacedFile>> {
     let (mut put, mut expected) = (hash, before);
     // With a limit: another program may write to the file all the time.
     for round in 0..64 {
@@ -71,40 +67,40 @@ pub(crate) fn exchange_checked(
             // name.
             Err(Errno::NOENT) if round > 0 => {
                 rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
-                return Ok(ExchangeOutcome::Raced);
+                return Ok(None);
             }
-            Err(Errno::NOENT) => return Ok(ExchangeOutcome::Raced),
+            Err(Errno::NOENT) => return Ok(None),
             other => other?,
         }
-        let (out, quiet) = settled_hash(from, staged);
-        if out == Some(expected) {
-            return Ok(if round == 0 { ExchangeOutcome::Done(quiet) } else { ExchangeOutcome::Raced });
+        let displaced = settled(from, staged);
+        let out = displaced.as_ref().map(|displaced| displaced.hash);
+        if let Some(displaced) = displaced.filter(|displaced| displaced.hash == expected) {
+            return Ok(Some(displaced).filter(|_| round == 0));
         }
         // A content that is not readable as a file (a link, a directory) has no hash and goes back unchanged.
         (put, expected) = (out.unwrap_or(hash), put);
     }
-    Ok(ExchangeOutcome::Raced)
+    Ok(None)
 }
 
-/// The hash of the file that came out, unless it is still being written; and its stamp, if nobody can write to it.
-fn settled_hash(dir: &OwnedFd, name: &OsStr) -> (Option<Hash>, Option<QuietFile>) {
-    let Ok((file, _)) = crate::files::metadata::path_state::open_anyway(dir, name, OFlags::NONBLOCK) else {
-        return (None, None);
-    };
-    let stamp = |file: &File| {
-        let stat = rustix::fs::fstat(file).ok()?;
-        Some((u64::try_from(stat.st_size).ok()?, stat.st_mtime, stat.st_mtime_nsec))
-    };
+/// The file that came out, hashed once it is not being written.
+fn settled(dir: &OwnedFd, name: &OsStr) -> Option<DisplacedFile> {
+    let (file, mode) = open_anyway(dir, name, OFlags::NONBLOCK).ok()?;
     let quiet = QuietFile::of(&file);
-    let first = stamp(&file);
-    let size = first.map_or(u64::MAX, |(size, ..)| size);
-    let Ok(hash) = hash_of_sized(&file, size) else { return (None, None) };
+    let first = match quiet {
+        Some(QuietFile(stamp)) => stamp,
+        None => stamp_of(&rustix::fs::fstat(&file).ok()?),
+    };
+    let (_, size, ..) = first;
+    let hash = hash_of_sized(&file, size).ok()?;
     // A moment for a writer that is in the middle of it.
     if quiet.is_none() && crate::files::opening::lease::written_elsewhere(&file) {
         std::thread::yield_now();
     }
-    match stamp(&file) == first {
-        true => (Some(hash), quiet),
-        false => (hash_of_sized(&file, u64::MAX).ok(), None),
-    }
+    let stat = rustix::fs::fstat(&file).ok()?;
+    let (hash, quiet) = match stamp_of(&stat) == first {
+        true => (hash, quiet),
+        false => (hash_of_sized(&file, u64::MAX).ok()?, None),
+    };
+    Some(DisplacedFile { file, mode, hash, stat, quiet })
 }

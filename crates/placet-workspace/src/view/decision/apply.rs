@@ -260,6 +260,7 @@ impl View {
             keep_names: change.by_tool,
             fresh: false,
             unread: false,
+            seen: None,
             history: Arc::clone(&change.steps),
         };
         let bytes = match part {

@@ -149,12 +149,17 @@ fn a_large_file_that_another_program_changed_after_it_was_read_is_not_overwritte
     }
 }
 
+/// The content of a file of [`many`]; one of them is too large for an undo to have it in memory.
+fn old(number: usize) -> String {
+    format!("old {number}\n").repeat(if number == 998 { 40_000 } else { 1 })
+}
+
 /// Enough files for two threads.
 fn many() -> ViewFixture {
     let b = bench();
     let name = |number: usize| format!("d{}/f{number}", number / 100);
     for number in 0..1200 {
-        b.write(&name(number), &format!("old {number}\n"));
+        b.write(&name(number), &old(number));
     }
     b.command(|upper| {
         for number in 0..1200 {
@@ -189,7 +194,7 @@ fn a_thread_that_cannot_stage_its_files_leaves_everything_as_it_was() {
     let undo = || b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
     let plan = undo();
     // One of the last paths, which the second thread stages: its old content is lost after the plan was made.
-    b.view.objects().remove(blake3::hash(b"old 998\n"));
+    b.view.objects().remove(blake3::hash(old(998).as_bytes()));
     let failed = b.view.execute_plan(plan).unwrap_err();
     assert!(matches!(&failed, ApplyError::Failed { path, .. } if path.ends_with("d9/f998")), "{failed}");
     assert!(tree(&b.root) == new);

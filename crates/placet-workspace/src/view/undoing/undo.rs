@@ -1,13 +1,15 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
 use super::undo_gaps::{UndoAction, interrupted, why_not_merged};
+use crate::Hash;
 use crate::apply::{
     ApplyError, ApplyPhase, ApplyStep, ContentSource, OpenDirs, can_make, in_halves, shut_dirs,
 };
 use crate::files::content::sparse;
+use crate::files::metadata::file_stamp::stamp_of;
 use crate::files::metadata::path_state::{FileAttrs, PathState};
 use crate::files::metadata::shared_state::SharedState;
-use crate::history::damage::DamageKind;
+use crate::history::damage::{DamageKind, DamagedRecord};
 use crate::history::file_rename::FileRename;
 use crate::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
 use crate::repository::RepositorySet;
@@ -18,9 +20,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many changes are planned at once, by two threads.
 const BATCH: usize = 8192;
+/// Contents of at most this size, and all together, are not read a second time when they are staged.
+const HELD_CONTENT: u64 = 256 << 10;
+const HELD_CONTENTS: u64 = 64 << 20;
 
 /// What taking back (or putting back) would do, known before anything is done.
 #[derive(Debug)]
@@ -61,7 +67,7 @@ impl UndoPlan {
             };
             let then = match (&*step.after, &step.source) {
                 (PathState::Absent, _) => Vec::new(),
-                (PathState::File { hash, .. }, ContentSource::Stored) => view.objects().get(*hash).ok()?,
+                (PathState::File { hash, .. }, ContentSource::Stored(_)) => view.objects().get(*hash).ok()?,
                 (PathState::File { .. }, ContentSource::Bytes(bytes)) => bytes.to_vec(),
                 _ => return None,
             };
@@ -171,6 +177,7 @@ impl View {
             change.is_some_and(|c| c.before.counts_as_file() || c.after.counts_as_file())
         };
         progress.enter(ApplyPhase::Planning, wanted.iter().filter(is_file).count());
+        let room = AtomicU64::new(HELD_CONTENTS);
         for batch in wanted.chunks(BATCH) {
             let parts = in_halves(&shut, 0..batch.len(), |part| {
                 let mut dirs = OpenDirs::default();
@@ -179,7 +186,7 @@ impl View {
                     progress.step(&change.before, &change.after);
                     match interrupted.get(&change.path) {
                         Some(parts) => self.back_in_parts(parts),
-                        None => self.back(change, &mut dirs),
+                        None => self.back(change, (&mut dirs, &room)),
                     }
                 };
                 chosen.map(action).collect::<io::Result<Vec<UndoAction>>>()
@@ -208,31 +215,39 @@ impl View {
         Ok(plan)
     }
 
-    fn back(&self, change: &AppliedChange, dirs: &mut OpenDirs) -> io::Result<UndoAction> {
-        let now = SharedState::like(&change.after, dirs.node(&change.path)?);
+    /// Finds out that a stored content is whole. What was read for it is there for the staging while there is `room`.
+    fn whole_content(
+        &self,
+        hash: Hash,
+        size: u64,
+        room: &AtomicU64,
+    ) -> Result<Option<Arc<Vec<u8>>>, DamagedRecord> {
+        let take = |left: u64| left.checked_sub(size).filter(|_| size <= HELD_CONTENT);
+        let is_held = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        match is_held.then(|| self.objects().get(hash).ok()).flatten() {
+            Some(bytes) => Ok(Some(Arc::new(bytes))),
+            None => self.objects().damage_of(hash).map_or(Ok(None), Err),
+        }
+    }
+
+    fn back(
+        &self,
+        change: &AppliedChange,
+        (dirs, room): (&mut OpenDirs, &AtomicU64),
+    ) -> io::Result<UndoAction> {
+        let (now, stat) = dirs.node_with_stat(&change.path)?;
+        let (now, seen) = (SharedState::like(&change.after, now), stat.as_ref().map(stamp_of));
         let target = &change.before;
         if now == *target {
             return Ok(UndoAction::Nothing);
         }
-        if let Some(hash) = target.hash()
-            && !target.same_content(&now)
-            && let Some(damage) = self.objects().damage_of(hash)
-        {
-            return Ok(UndoAction::Left(match damage.fault {
-                DamageKind::Missing => {
-                    format!(
-                        "its earlier content was pruned from the journal, or lost: `{}`",
-                        damage.path.display()
-                    )
-                }
-                fault => {
-                    format!(
-                        "its earlier content is damaged: `{}`: {fault}; `placet journal repair`",
-                        damage.path.display()
-                    )
-                }
-            }));
-        }
+        let held = match target.hash().filter(|_| !target.same_content(&now)) {
+            None => None,
+            Some(hash) => match self.whole_content(hash, target.size(), room) {
+                Ok(held) => held,
+                Err(damage) => return Ok(UndoAction::Left(damage_words(&damage))),
+            },
+        };
         if let PathState::Special { what, .. } = &**target
             && !can_make(what)
         {
@@ -249,9 +264,10 @@ impl View {
             keep_names: change.in_place,
             fresh: false,
             unread: false,
+            seen,
             history: Arc::default(),
         };
-        let source = target.hash().map_or(ContentSource::Nothing, |_| ContentSource::Stored);
+        let source = target.hash().map_or(ContentSource::Nothing, |_| ContentSource::Stored(held));
         if now == change.after {
             return Ok(UndoAction::Step(step(now, target.clone(), source)));
         }
@@ -368,6 +384,17 @@ impl View {
         )?;
         self.update_jobs(done.changes.iter().map(|change| &*change.path));
         Ok(Some(done))
+    }
+}
+
+/// Why a content cannot be restored.
+fn damage_words(damage: &DamagedRecord) -> String {
+    let path = damage.path.display();
+    match &damage.fault {
+        DamageKind::Missing => {
+            format!("its earlier content was pruned from the journal, or lost: `{path}`")
+        }
+        fault => format!("its earlier content is damaged: `{path}`: {fault}; `placet journal repair`"),
     }
 }
 

@@ -98,6 +98,7 @@ impl View {
             keep_names: parts.iter().any(|part| part.in_place),
             fresh: false,
             unread: false,
+            seen: None,
             history: std::sync::Arc::default(),
         }))
     }
