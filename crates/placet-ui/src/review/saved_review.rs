@@ -218,7 +218,10 @@ impl SavedReview {
     }
 
     fn mark_new(&self, file: &mut ReviewFile) {
-        let is_new = |key: &str| !self.known.is_empty() && !self.known.contains(key);
+        if self.known.is_empty() {
+            return;
+        }
+        let is_new = |key: &str| !self.known.contains(key);
         let of_runs: Vec<bool> = match file.lines() {
             Some(lines) => {
                 let of_run = |(key, run): (String, Vec<&ReviewHunk>)| vec![is_new(&key); run.len()];
@@ -235,6 +238,9 @@ impl SavedReview {
     }
 
     fn put_marks(&self, file: &mut ReviewFile) {
+        if self.decided.is_empty() {
+            return;
+        }
         let keyed: Vec<(String, usize)> = match &mut file.body {
             ReviewBody::Whole(whole) => {
                 if let Some(decided) = self.decided.get(&file.key) {

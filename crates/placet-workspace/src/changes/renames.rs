@@ -104,6 +104,17 @@ impl ChangeSet {
         renamed: &RenamedFiles,
         classes: &ChangeClasses,
     ) -> (usize, usize) {
+        self.lines_with(objects, renamed, classes, &|_| None)
+    }
+
+    /// The same for a caller that has compared some of the texts already.
+    pub fn lines_with(
+        &self,
+        objects: &ObjectStore,
+        renamed: &RenamedFiles,
+        classes: &ChangeClasses,
+        known: &dyn Fn(&Path) -> Option<(usize, usize)>,
+    ) -> (usize, usize) {
         let moved: HashSet<&Arc<Path>> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         let files = self
             .changes
@@ -113,9 +124,11 @@ impl ChangeSet {
             let is_gone = c.verb() == ChangeKind::Deleted && moved.contains(&c.path);
             c.moved_from.is_none() && !is_gone && !renamed.is_old(&c.path)
         });
-        let counts = files.filter_map(|c| match renamed.old_of(c, self) {
-            Some(old) => c.counts_from(old, objects),
-            None => c.counts(objects),
+        let counts = files.filter_map(|c| {
+            known(&c.path).or_else(|| match renamed.old_of(c, self) {
+                Some(old) => c.counts_from(old, objects),
+                None => c.counts(objects),
+            })
         });
         counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }

@@ -15,6 +15,7 @@ use crate::workspace::{
     FileAttrs, FileChange, FoundConflicts, GitEventKind, LargeLoss, MovedChanges, PathState, ResolvedPart,
     SelectedPart, ShownChanges, TransactionLabel, View, Workspace,
 };
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,6 +61,10 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
     if files.is_empty() {
         return None;
     }
+    // As the changes are: below, conflicts may change what is decided about.
+    let counted = |file: &ReviewFile| Some((file.path.clone(), file.line_counts()?));
+    let counted: HashMap<PathBuf, (usize, usize)> = files.iter().filter_map(counted).collect();
+    let line_counts = set.lines_with(view.objects(), &renamed, classes, &|path| counted.get(path).copied());
     let conflicts = view.reviewed_conflicts(set);
     for file in &mut files {
         compare_with_workspace(file, set, (view, &conflicts), &|path| {
@@ -101,8 +106,7 @@ pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.task.partial = !only.is_empty();
-    (review.task.count, review.task.line_counts) =
-        (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
+    (review.task.count, review.task.line_counts) = (set.count(&renamed), line_counts);
     Some(review)
 }
 

@@ -358,6 +358,12 @@ impl ReviewLines {
 }
 
 impl ReviewFile {
+    /// Lines added and removed, where the lines are those of the contents themselves.
+    pub fn line_counts(&self) -> Option<(usize, usize)> {
+        let lines = self.lines().filter(|lines| lines.old.is_content() && lines.new.is_content())?;
+        Some(lines.counts())
+    }
+
     pub fn lines(&self) -> Option<&ReviewLines> {
         match &self.body {
             ReviewBody::Lines(lines) => Some(lines),

@@ -79,6 +79,11 @@ impl SideText {
         if is_binary(&bytes) { None } else { SideText::new(bytes) }
     }
 
+    /// True where the text is the content, and no decoded form of it.
+    pub(in crate::review) fn is_content(&self) -> bool {
+        self.raw.is_none()
+    }
+
     /// How many lines there are; one that has no line feed counts.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
