@@ -8,7 +8,7 @@ use super::error::AppError;
 use super::moved_directory::found_around;
 use super::views::places::{view_of, views_places};
 use crate::session::SessionRow;
-use crate::workspace::{LayerKind, View, ViewPaths, keeps_pending, stored_roots, views_in};
+use crate::workspace::{ChangeCount, View, ViewPaths, keeps_pending, stored_roots, views_in};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -71,5 +71,5 @@ fn pending_files(state: &Path, view: PathBuf) -> usize {
         view,
     };
     let view = View::at(places, &[]);
-    view.changes(LayerKind::Pending).map_or(1, |set| view.count(&set).total())
+    view.pending_count().map_or(1, ChangeCount::total)
 }

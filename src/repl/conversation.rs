@@ -143,7 +143,7 @@ impl<'r> ShellConversation<'r> {
     /// Changes that wait for the person.
     pub(super) fn pending(&self) -> ChangeCount {
         let view = self.viewed().map(|(_, view)| view).filter(|view| !view.is_empty(LayerKind::Pending));
-        let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
+        let counted = view.and_then(|view| view.pending_count().ok());
         counted.unwrap_or_default()
     }
 
@@ -151,7 +151,7 @@ impl<'r> ShellConversation<'r> {
     pub(super) fn own_pending(&self) -> ChangeCount {
         let view = self.own_workspace().and_then(Workspace::view);
         let view = view.filter(|view| !view.is_empty(LayerKind::Pending));
-        let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
+        let counted = view.and_then(|view| view.pending_count().ok());
         counted.unwrap_or_default()
     }
 

@@ -7,7 +7,7 @@ use super::user_context::EarlierPending;
 use crate::agent::PENDING_COMMANDS;
 use crate::session::SessionStore;
 use crate::text::{count, visible, width};
-use crate::workspace::{ChangeCount, LayerKind, Workspace};
+use crate::workspace::{ChangeCount, Workspace};
 
 /// Columns of a title within the line.
 const TITLE: usize = 40;
@@ -29,7 +29,7 @@ pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> (Option<Pending
     let EarlierPending { newest, others, mut unread } = context.app.builder.earlier(own);
     let found = newest.and_then(|(name, workspace)| {
         let view = workspace.view()?;
-        match view.changes(LayerKind::Pending).map(|set| view.count(&set)) {
+        match view.pending_count() {
             Ok(count) => Some(found(context, (&name, &others), workspace, count)),
             Err(e) => {
                 unread.push(format!("`{name}`: {e}"));

@@ -3,7 +3,7 @@
 use super::titles::{age, now};
 use crate::session::{SessionError, SessionStore, TryName, TryRow};
 use crate::text::{count, human_size, visible, width};
-use crate::workspace::{LayerKind, OutdatedChanges, View};
+use crate::workspace::{ChangeCount, OutdatedChanges, View};
 use std::path::Path;
 
 /// A try, and what a list says of it.
@@ -34,7 +34,7 @@ pub fn tries_of(
     let mut rows = Vec::new();
     for (TryRow { name, session }, overview) in tries.into_iter().zip(store.overviews(&sessions)) {
         let view = view(session.id.as_str());
-        let counted = |view: &View| view.changes(LayerKind::Pending).map(|set| view.count(&set).total());
+        let counted = |view: &View| view.pending_count().map(ChangeCount::total);
         let (pending, damage) = match view.as_ref().map(counted) {
             Some(Ok(pending)) => (pending, None),
             Some(Err(e)) => (0, Some(e.to_string())),

@@ -235,9 +235,9 @@ async fn still_pending(agent: &Agent) -> Option<String> {
 }
 
 fn pending_note(view: &View) -> Option<String> {
-    match view.changes(LayerKind::Pending) {
-        Ok(set) if set.is_empty() => None,
-        Ok(set) => Some(pending_words(view.count(&set))),
+    match view.pending_count() {
+        Ok(count) if count.total() == 0 => None,
+        Ok(count) => Some(pending_words(count)),
         Err(e) => Some(format!("cannot read the pending changes: {e}")),
     }
 }

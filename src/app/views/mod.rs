@@ -220,10 +220,10 @@ impl App {
             }
             let Ok(roots) = roots_of(&place) else { continue };
             let view = self.guarded(View::at(ViewPaths { view: place, ..self.places(&name) }, &roots));
-            if let Ok(set) = view.changes(LayerKind::Pending)
-                && !set.is_empty()
+            if let Ok(count) = view.pending_count()
+                && count.total() > 0
             {
-                out.insert(name, view.count(&set).total());
+                out.insert(name, count.total());
             }
         }
         out

@@ -122,7 +122,11 @@ pub(super) fn settle(
             }
             false
         }
-        None => !settling.without_question(here, at_home, approvals)?,
+        None => {
+            // For whoever starts here next, who is told how much waits.
+            here.count();
+            !settling.without_question(here, at_home, approvals)?
+        }
     };
     let is_left = settling.is_left()?;
     let why = ran.cut_off.filter(|_| is_left && is_refused);
@@ -240,9 +244,8 @@ impl Settling<'_> {
                     (!here.is_empty()).then(|| elsewhere_words(self.view.count(&here), "the workspace"));
                 (home_name(&ran.name), home.clone(), here)
             }
-            Some(home) => {
-                let at_home =
-                    |shown: ShownChanges| elsewhere_words(home.count(shown.set()), "your home directory");
+            Some(_) => {
+                let at_home = |shown: ShownChanges| elsewhere_words(shown.count(), "your home directory");
                 (ran.name.clone(), self.view.clone(), home_shown(ran)?.map(at_home))
             }
             None => (ran.name.clone(), self.view.clone(), None),
@@ -362,7 +365,7 @@ impl Settling<'_> {
         if let Some(shown) = &at_home {
             warn(&format!(
                 "pending in your home directory: {}; the next run asks again, `placet apply --session {}` applies",
-                shown.view().count(shown.set()),
+                shown.count(),
                 home_name(&self.ran.name)
             ));
         }

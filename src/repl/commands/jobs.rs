@@ -6,7 +6,7 @@ use crate::sandbox::{BoundPort, PortMapping, PortMappingError};
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::{ansi, margin_mark, scrollback};
-use crate::workspace::{ChangeCount, LayerKind, View};
+use crate::workspace::{ChangeCount, View};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -51,7 +51,7 @@ pub(in crate::repl) fn watch(
 /// How much is pending in `view`; `None` where that cannot be counted.
 async fn pending(view: Option<View>) -> Option<ChangeCount> {
     let view = view?;
-    let count = move || view.changes(LayerKind::Pending).ok().map(|set| view.count(&set));
+    let count = move || view.pending_count().ok();
     tokio::task::spawn_blocking(count).await.ok().flatten()
 }
 

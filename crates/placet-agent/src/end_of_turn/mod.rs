@@ -337,7 +337,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                 let names =
                     self.waiting(shown).into_iter().map(|path| self.context.workspace.shortened(&path));
                 let names: Vec<PathBuf> = names.collect();
-                self.events.notice(named_pending_words(self.view.count(shown.set()), &names));
+                self.events.notice(named_pending_words(shown.count(), &names));
             }
             ApplyQuestionPlace::CommandLine(_) => {}
         }

@@ -25,7 +25,7 @@ pub(super) fn headline(parts: &[(&ShownChanges, &Workspace)]) -> String {
         let renamed = view.renamed(set);
         let (added, removed) = set.lines(view.objects(), &renamed, classes);
         lines = (lines.0 + added, lines.1 + removed);
-        count += set.count(&renamed);
+        count += shown.count();
         out.extend(losses(&classes.losses, workspace));
     }
     let lines = line_words(lines).map(|words| format!(", {words} lines"));

@@ -9,6 +9,7 @@ use crate::history::file_rename::FileRename;
 use crate::history::journal::JournalEntry;
 use crate::repository::RepositorySet;
 use placet_text::text::count;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::AddAssign;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// Files as a person counts them. A file that was moved or renamed is one file, also if it was changed. What git writes in a repository is that repository, however
 /// many objects and refs it has. A directory counts only where nothing in it does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeCount {
     pub files: usize,
     pub directories: usize,

@@ -132,21 +132,26 @@ struct ViewHistory {
 pub(super) struct LayerSet {
     depth: usize,
     layers: Vec<Layer>,
-    bases: Mutex<BaseIndex>,
+    record: PathBuf,
+    /// Read when it is first asked for: with very many changes that takes time.
+    bases: OnceLock<Mutex<BaseIndex>>,
 }
 
 impl LayerSet {
     fn at(dir: &Path, roots: usize, depth: usize) -> LayerSet {
         let layers = (0..roots).map(|n| Layer::at(dir.join(n.to_string()))).collect();
-        LayerSet { depth, layers, bases: Mutex::new(BaseIndex::load(dir.join("base.jsonl"))) }
+        LayerSet { depth, layers, record: dir.join("base.jsonl"), bases: OnceLock::new() }
     }
 
     fn bases(&self) -> MutexGuard<'_, BaseIndex> {
-        self.bases.lock().unwrap_or_else(PoisonError::into_inner)
+        let read = || Mutex::new(BaseIndex::load(self.record.clone()));
+        self.bases.get_or_init(read).lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn recheck_layers(&self) {
-        self.bases().load_again();
+        if self.bases.get().is_some() {
+            self.bases().load_again();
+        }
         self.layers.iter().for_each(Layer::recheck);
     }
 
@@ -430,7 +435,8 @@ impl View {
 
     /// True when nothing was ever put into these layers since they were last emptied.
     pub fn is_empty(&self, shelf: LayerKind) -> bool {
-        self.layer_set(shelf).is_empty()
+        let is_counted = || shelf == LayerKind::Pending && self.known_count().is_some();
+        (self.layer_set(shelf).bases.get().is_some() || !is_counted()) && self.layer_set(shelf).is_empty()
     }
 
     fn root(&self, index: usize) -> &Path {

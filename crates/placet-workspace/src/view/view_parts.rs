@@ -1,10 +1,12 @@
 //! Parts of a view with a state of their own.
 
 use crate::apply::ApplyProgress;
+use crate::changes::change_count::ChangeCount;
 use crate::changes::classify::ChangeApproval;
 use crate::changes::renames::RenamedMemo;
 use crate::history::origin::RunningCalls;
 use crate::view::command::command_dir::SpareDir;
+use crate::view::layers::counted_state::CountedState;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -44,4 +46,6 @@ pub(super) struct AskedChanges {
     pub(super) late: AtomicBool,
     /// The renamed files of the change set that was last asked about.
     pub(super) renamed: Mutex<RenamedMemo>,
+    /// How much was pending, and when.
+    pub(super) counted: Mutex<Option<(CountedState, ChangeCount)>>,
 }

@@ -3,11 +3,13 @@
 //! Nobody else classifies pending changes. A front end draws the value and fills a decision about it, which
 //! [`View::decide`] compares with what is pending then: a value that does not say what is pending decides nothing.
 
+use crate::changes::change_count::ChangeCount;
 use crate::changes::change_set::{ChangeSet, FileChange};
 use crate::changes::classify::{ChangeApproval, ChangeClasses, PermittedChanges};
 use crate::changes::listing::ListedChange;
 use crate::hash::Hash;
 use crate::view::ChangeSelection;
+use crate::view::layers::counted_state::CountedState;
 use crate::view::{LayerKind, View};
 use std::hash::{Hash as _, Hasher};
 use std::io::{self, Write};
@@ -21,6 +23,8 @@ pub struct ShownChanges {
     set: Arc<ChangeSet>,
     classes: Arc<ChangeClasses>,
     state: Hash,
+    /// When it was read, if it is all that is pending.
+    read_at: Option<CountedState>,
 }
 
 /// Two values are equal where they show the same state.
@@ -35,21 +39,27 @@ impl Eq for ShownChanges {}
 impl View {
     /// What is pending now. What git wrote in a repository without changing anything is no change.
     pub fn shown(&self) -> io::Result<ShownChanges> {
-        let set = self.changes(LayerKind::Pending)?;
+        let mut read_at = Some(self.0.counted_state());
+        let mut set = self.changes(LayerKind::Pending)?;
         match self.drop_unchanged_repositories(&set) {
-            Ok(false) => Ok(self.shown_as(set)),
-            Ok(true) => Ok(self.shown_as(self.changes(LayerKind::Pending)?)),
+            Ok(false) => {}
+            Ok(true) => {
+                read_at = Some(self.0.counted_state());
+                set = self.changes(LayerKind::Pending)?;
+            }
             // Another placet is using the changes: nothing can be decided now, and looking is free.
-            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => Ok(self.shown_as(set)),
-            Err(e) => Err(e),
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => read_at = None,
+            Err(e) => return Err(e),
         }
+        Ok(ShownChanges { read_at, ..self.shown_as(set) })
     }
 
     /// The same of changes that were read already: of pending ones that are only listed, or of what is not pending.
     pub fn shown_as(&self, set: ChangeSet) -> ShownChanges {
         let classes = self.classify(&set);
         let state = state_of(&set, &classes);
-        ShownChanges { view: self.clone(), set: Arc::new(set), classes: Arc::new(classes), state }
+        let (set, classes) = (Arc::new(set), Arc::new(classes));
+        ShownChanges { view: self.clone(), set, classes, state, read_at: None }
     }
 }
 
@@ -70,12 +80,21 @@ impl ShownChanges {
         self.set.is_empty()
     }
 
+    /// The changes as a person counts them.
+    pub fn count(&self) -> ChangeCount {
+        let count = self.view.count(&self.set);
+        if let Some(read_at) = self.read_at {
+            self.view.remember_count(read_at, count);
+        }
+        count
+    }
+
     /// A part of it, as it is shown by itself. A decision about a part is one about the whole.
     #[must_use]
     pub fn part(&self, keep: impl Fn(&FileChange) -> bool) -> ShownChanges {
         let set = self.set.part(keep);
         let classes = self.classes.of_part(&set);
-        ShownChanges { set: Arc::new(set), classes: Arc::new(classes), ..self.clone() }
+        ShownChanges { set: Arc::new(set), classes: Arc::new(classes), read_at: None, ..self.clone() }
     }
 
     /// A row for each change, with what it means; `name` shows a path.

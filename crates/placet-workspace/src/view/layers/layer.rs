@@ -3,6 +3,7 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides the directory below it has
 //! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
+use super::written_dir::{LayerWrites, WrittenDir};
 use crate::error::WorkspaceError;
 use crate::files::metadata::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use crate::files::metadata::stat_fields::{mode_of, permissions};
@@ -53,13 +54,18 @@ pub(in crate::view) struct Layer {
     dir: PathBuf,
     /// The layer is empty and always was: every question is answered without a look at the disk.
     blank: AtomicBool,
+    writes: LayerWrites,
 }
 
 impl Layer {
     pub(in crate::view) fn at(dir: PathBuf) -> Layer {
         // An empty one is not blank: its own mode may be what was changed.
         let blank = !super::roots::may_exist(&dir);
-        Layer { dir, blank: AtomicBool::new(blank) }
+        Layer { dir, blank: AtomicBool::new(blank), writes: LayerWrites::default() }
+    }
+
+    pub(in crate::view) fn writes(&self) -> u64 {
+        self.writes.count()
     }
 
     pub(in crate::view) fn is_blank(&self) -> bool {
@@ -108,14 +114,15 @@ impl Layer {
     }
 
     /// Makes the directory as [`Layer::parent`] would.
-    pub(in crate::view) fn open_like(&self, like: &Path) -> io::Result<OwnedFd> {
-        self.root(like)
+    pub(in crate::view) fn open_like(&self, like: &Path) -> io::Result<WrittenDir> {
+        Ok(WrittenDir::new(self.root(like)?, &self.writes))
     }
 
     /// Another part of the program put the directory in place.
     pub(in crate::view) fn recheck(&self) {
         let blank = Layer::at(self.dir.clone()).is_blank();
         self.blank.store(blank, Ordering::Release);
+        self.writes.add();
     }
 
     pub(in crate::view) fn find(&self, rel: &Path) -> io::Result<LayerLookup> {
@@ -181,7 +188,7 @@ impl Layer {
         rel: &Path,
         root: &Path,
         like: &dyn Fn(&Path) -> Option<FileAttrs>,
-    ) -> io::Result<OwnedFd> {
+    ) -> io::Result<WrittenDir> {
         let mut at = self.root(root)?;
         let mut path = PathBuf::new();
         for name in rel.parent().map(names).unwrap_or_default() {
@@ -215,7 +222,7 @@ impl Layer {
             }
             at = enter(&at, name)?;
         }
-        Ok(at)
+        Ok(WrittenDir::new(at, &self.writes))
     }
 
     /// Drops the layer's entry at `name`.
@@ -266,6 +273,7 @@ impl Layer {
             remove_dir_all(&self.dir)?;
         }
         self.blank.store(true, Ordering::Release);
+        self.writes.add();
         Ok(())
     }
 }

@@ -2,13 +2,16 @@
 
 pub(super) mod base;
 pub(super) mod cleanup;
+pub(super) mod counted_state;
 pub(super) mod directory_identity;
 pub(super) mod entries_below;
 pub(super) mod layer;
 pub(super) mod may_exist;
 pub(super) mod open_stack;
+pub(super) mod pending_count;
 pub(super) mod rebuild;
 pub(super) mod relocate;
 pub(super) mod removal;
 pub(super) mod roots;
 pub(super) mod stack;
+pub(super) mod written_dir;

@@ -34,6 +34,9 @@ impl View {
 
     /// True when [`View::changes`] would give a set that is not empty. Reads no more than the first change.
     pub fn has_changes(&self, shelf: LayerKind) -> io::Result<bool> {
+        if shelf == LayerKind::Pending && self.known_count().is_some() {
+            return Ok(true);
+        }
         self.prepare_reading(shelf)?;
         Ok(!self.each_change(shelf, |_| false)?)
     }
