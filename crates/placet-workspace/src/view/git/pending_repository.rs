@@ -1,6 +1,7 @@
 //! A repository with pending changes: what it is a question about, with rows and patches.
 
 use crate::apply::AskedRepository;
+use crate::hash::Hash;
 use crate::repository::CommitPatch;
 use placet_git::{GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows};
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,6 +126,9 @@ pub(super) struct StagedOnly {
     pub(super) left_out: usize,
     /// What was staged, and is in no commit and no file any more.
     pub(super) lost: Vec<u8>,
+    /// The files that were compared, and what they were before: with others, something else is to be shown.
+    pub(super) compared: Vec<PathBuf>,
+    pub(super) state: Option<Hash>,
 }
 
 impl StagedOnly {

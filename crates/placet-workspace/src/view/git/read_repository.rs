@@ -85,10 +85,10 @@ impl View {
             return None;
         }
         let key = key_of(&dir.path, state_of(own()));
-        if let Some((_, known)) =
-            self.0.repositories.known().get(&dir.path).filter(|(known, _)| *known == key)
-        {
-            return Some(Arc::clone(known));
+        let known = self.0.repositories.known().get(&dir.path).cloned();
+        let is_it = |known: &Arc<PendingRepository>| self.has_same_files(&known.staged);
+        if let Some((_, known)) = known.filter(|(of, known)| *of == key && is_it(known)) {
+            return Some(known);
         }
         let read = self.question_runner(runner).and_then(|started| self.read_repository(dir, started));
         let read = read.unwrap_or_else(|error| {
@@ -256,20 +256,23 @@ fn key_of(git_dir: &Path, pending: Hash) -> Hash {
     hasher.finalize()
 }
 
+/// Adds what a file is; true for a directory.
+pub(super) fn add_identity(hasher: &mut blake3::Hasher, path: &Path) -> bool {
+    let Ok(meta) = path.symlink_metadata() else { return false };
+    hasher.update(path.as_os_str().as_encoded_bytes());
+    for number in [meta.ino(), meta.len()] {
+        hasher.update(&number.to_le_bytes());
+    }
+    for number in [meta.ctime(), meta.ctime_nsec()] {
+        hasher.update(&number.to_le_bytes());
+    }
+    meta.is_dir()
+}
+
 /// Every file with its identity, without objects, reflogs and single refs: their directories change with them.
 pub(super) fn key_of_person(git_dir: &Path) -> Hash {
     let mut hasher = blake3::Hasher::new();
-    let mut add = |path: &Path| {
-        let Ok(meta) = path.symlink_metadata() else { return false };
-        hasher.update(path.as_os_str().as_encoded_bytes());
-        for number in [meta.ino(), meta.len()] {
-            hasher.update(&number.to_le_bytes());
-        }
-        for number in [meta.ctime(), meta.ctime_nsec()] {
-            hasher.update(&number.to_le_bytes());
-        }
-        meta.is_dir()
-    };
+    let mut add = |path: &Path| add_identity(&mut hasher, path);
     add(&git_dir.join("logs/refs/stash"));
     let (mut todo, mut seen) = (vec![git_dir.to_path_buf()], 0);
     while let Some(dir) = todo.pop() {

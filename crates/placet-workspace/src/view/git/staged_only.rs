@@ -3,6 +3,8 @@
 use super::super::{LayerKind, View};
 use super::binary_sizes::with_binary_sizes;
 use super::pending_repository::StagedOnly;
+use super::read_repository::add_identity;
+use crate::hash::Hash;
 use crate::repository::WorkTree;
 use placet_git::{
     CheckoutName, GitError, GitName, GitRunner, IndexEntry, ObjectFormat, RepositoryQuestion, RepositoryRows,
@@ -33,6 +35,11 @@ impl View {
         let tree = WorkTree::of(git_dir);
         let tree = tree.place();
         let format = question.agent.format.objects;
+        let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
+        let compared = facts.filter(|fact| fact.loses_staged || fact.state == StagedKind::Staged);
+        found.compared =
+            compared.filter_map(|fact| tree.map(|tree| tree.join(fact.path.as_path()))).collect();
+        found.state = Some(self.state_of_files(&found.compared));
         // What a file has, in the view or in the workspace, is shown with the file.
         for fact in
             rows.index.get_mut(&CheckoutName::Main).into_iter().flatten().filter(|fact| fact.loses_staged)
@@ -73,12 +80,32 @@ impl View {
         Ok(found)
     }
 
+    /// Whether the files are the same with which the staged contents were compared.
+    pub(super) fn has_same_files(&self, staged: &StagedOnly) -> bool {
+        staged.state.is_none_or(|state| self.state_of_files(&staged.compared) == state)
+    }
+
+    /// What the files are in the view and in the workspace.
+    fn state_of_files(&self, files: &[PathBuf]) -> Hash {
+        let mut hasher = blake3::Hasher::new();
+        for file in files {
+            hasher.update(b"view");
+            for real in [self.real_file(file).as_deref(), Some(file)].into_iter().flatten() {
+                add_identity(&mut hasher, real);
+            }
+        }
+        hasher.finalize()
+    }
+
     /// Whether the file would have the content of an entry.
     pub(super) fn has_content(&self, path: &Path, entry: &IndexEntry, format: ObjectFormat) -> bool {
-        let Some((index, rel)) = self.locate(path) else { return false };
-        let stack = self.stack_of(self.layer_set(LayerKind::Pending), index);
-        let real = stack.real(&rel).ok().flatten();
-        real.is_some_and(|real| is_content(&file_content(&real), entry, format))
+        self.real_file(path).is_some_and(|real| is_content(&file_content(&real), entry, format))
+    }
+
+    /// The file that is at `path` in the view.
+    fn real_file(&self, path: &Path) -> Option<PathBuf> {
+        let (index, rel) = self.locate(path)?;
+        self.stack_of(self.layer_set(LayerKind::Pending), index).real(&rel).ok().flatten()
     }
 }
 

@@ -2,6 +2,7 @@
 //! applied.
 
 use super::*;
+use crate::CommitPatch;
 use crate::changes::listing::ListedChange;
 use crate::view::decision::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 use crate::view::decision::decide::{ChangeDecision, MovedCause};
@@ -32,17 +33,29 @@ impl crate::GitRunnerStart for Unconfined {
 
 /// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` next to it.
 fn committed() -> ViewFixture {
+    let b = with_repository();
+    run_in_copy(&b, "git commit -q --allow-empty -m Second");
+    b.hold("a.txt", "1\n2\n3\n4\nfive\n", Some(FILE));
+    b
+}
+
+fn with_repository() -> ViewFixture {
     let b = bench();
     b.view.run_git_by(std::sync::Arc::new(Unconfined));
     b.write("a.txt", FILE);
     git(&b.root, "git init -q -b main; git add .; git commit -qm First");
+    b
+}
+
+/// Holds what a command changes.
+fn run_in_copy(b: &ViewFixture, line: &str) {
     let agent = tempfile::tempdir().unwrap();
     b.command(|upper| {
         let from = b.root.display();
-        git(agent.path(), &format!("cp -a {from}/. .; git commit -q --allow-empty -m Second"));
+        git(agent.path(), &format!("cp -a {from}/. .; {line}"));
         for name in git(
             agent.path(),
-            &format!("find .git -type f | while read f; do cmp -s $f {from}/$f || echo $f; done"),
+            &format!("find . -type f | while read f; do cmp -s $f {from}/$f || echo $f; done"),
         )
         .lines()
         {
@@ -50,8 +63,22 @@ fn committed() -> ViewFixture {
             fs::copy(agent.path().join(name), upper.join(name)).unwrap();
         }
     });
-    b.hold("a.txt", "1\n2\n3\n4\nfive\n", Some(FILE));
-    b
+}
+
+/// Story: a question showed what was staged as the one before it did, for which the file had the same content.
+#[test]
+fn what_is_staged_is_compared_with_the_file_of_each_question() {
+    let b = with_repository();
+    run_in_copy(&b, "echo staged > a.txt; git add a.txt");
+    let shown = || {
+        let rows = b.view.shown().unwrap().rows(Path::to_path_buf);
+        let patches: Vec<CommitPatch> = rows.into_iter().filter_map(|row| row.commit).collect();
+        let [patch] = patches.as_slice() else { panic!("{patches:?}") };
+        String::from_utf8(patch.bytes.clone()).unwrap()
+    };
+    assert_eq!(shown(), "");
+    b.hold("a.txt", "other\n", Some("staged\n"));
+    assert!(shown().contains("\n+staged\n"), "{}", shown());
 }
 
 fn only(b: &ViewFixture, path: &str) -> ChangeSelection {
