@@ -234,11 +234,10 @@ fn late_write_of(
         };
         let out = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok());
         let out = out.and_then(|dir| {
-            let name = temp_name(entry, index, what);
-            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&dir, &name)) {
+            let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
+            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&file)) {
                 return Some(true);
             }
-            let (file, _) = open_anyway(&*dir, &name, OFlags::NONBLOCK).ok()?;
             let closed = closed_soon(&file);
             Some(closed && crate::files::content::sparse::hash_of(&file).ok() == change.before.hash())
         });

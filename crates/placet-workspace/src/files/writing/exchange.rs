@@ -5,7 +5,7 @@ use crate::files::content::sparse::hash_of_sized;
 use crate::files::metadata::file_stamp::{FileStamp, stamp_of};
 use crate::files::metadata::path_state::{PathState, open_anyway};
 use crate::files::opening::lease::{OtherWriters, other_writers};
-use rustix::fs::{AtFlags, OFlags, RenameFlags, Stat};
+use rustix::fs::{OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -29,8 +29,8 @@ impl DisplacedFile {
     }
 }
 
-/// The stamp of a file with one name that no process had open for writing when it was hashed. Only the new name leads to it:
-/// as long as it has this stamp, nobody has written to it.
+/// The stamp of a file with one name that no process had open for writing when it was hashed. As long as it has this stamp
+/// and no writer, it has the same content. A descriptor for reading leads to it, too, and can be opened again to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietFile(FileStamp);
 
@@ -45,9 +45,8 @@ impl QuietFile {
         Some(QuietFile(stamp_of(&stat)))
     }
 
-    pub(crate) fn is_still(self, dir: &OwnedFd, name: &OsStr) -> bool {
-        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
-        stat.is_ok_and(|stat| stat.st_nlink == 1 && stamp_of(&stat) == self.0)
+    pub(crate) fn is_still(self, file: &File) -> bool {
+        QuietFile::of(file) == Some(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sentences about what git found: refs, commits, index, stash, operations. Names are made visible here.
 
 use super::git_names::{kind, name, quoted, short, short_id, target};
-use super::pending_repository::{PendingContent, PendingRepository, cut};
+use super::pending_repository::{PendingContent, PendingRepository, StagedOnly, cut};
 use crate::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
     CheckoutName, CommitFact, GitName, GitOperation, Head, IndexFact, ObjectFact, ObjectId, OperationFact,
@@ -509,7 +509,7 @@ impl GitWords<'_> {
             }
             if !parts.is_empty() {
                 let event = GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", ")));
-                let patch = self.staged(&staged).filter(|_| *checkout == CheckoutName::Main);
+                let patch = self.staged(checkout, &staged);
                 events.push(GitEvent { patch, ..event });
             }
             let lost: Vec<&IndexFact> = facts.iter().filter(|fact| fact.loses_staged).collect();
@@ -518,7 +518,7 @@ impl GitWords<'_> {
                     "{place}index: drops staged changes of {} that are in no commit and no file",
                     some(lost.iter().map(|fact| &fact.path))
                 );
-                let patch = self.repository.staged.lost_patch().filter(|_| *checkout == CheckoutName::Main);
+                let patch = self.repository.staged.get(checkout).and_then(StagedOnly::lost_patch);
                 events.push(GitEvent { patch, ..GitEvent::new(GitEventKind::StagedLost, text) }.care());
             }
         }
@@ -526,8 +526,9 @@ impl GitWords<'_> {
     }
 
     /// What is staged and is in no file, with the names of all files.
-    fn staged(&self, paths: &[&GitName]) -> Option<CommitPatch> {
-        let staged = &self.repository.staged;
+    fn staged(&self, checkout: &CheckoutName, paths: &[&GitName]) -> Option<CommitPatch> {
+        let nothing = StagedOnly::default();
+        let staged = self.repository.staged.get(checkout).unwrap_or(&nothing);
         let (bytes, more) = cut(&staged.patch);
         let (left_out, is_staged) = (more + staged.left_out, true);
         let files = paths.iter().map(|path| (PathBuf::from(path.as_path()), 0)).collect();

@@ -3,7 +3,7 @@
 use crate::apply::AskedRepository;
 use crate::hash::Hash;
 use crate::repository::CommitPatch;
-use placet_git::{GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows};
+use placet_git::{CheckoutName, GitRunner, NewRepository, ObjectId, RepositoryQuestion, RepositoryRows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -55,7 +55,7 @@ pub(super) struct PendingRepository {
     /// Write mode waits for it.
     pub(super) takes_away: bool,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
-    pub(super) staged: StagedOnly,
+    pub(super) staged: BTreeMap<CheckoutName, StagedOnly>,
     /// Names that files of new commits have through links of these commits.
     pub(super) through_links: Vec<(ObjectId, PathBuf)>,
     /// The address of the person, if git knows it: commits of others say so.
@@ -109,7 +109,7 @@ impl PendingRepository {
             rows: None,
             takes_away: false,
             patches: BTreeMap::new(),
-            staged: StagedOnly::default(),
+            staged: BTreeMap::new(),
             through_links: Vec::new(),
             person: None,
             unsigned: BTreeSet::new(),

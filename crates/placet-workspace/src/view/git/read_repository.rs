@@ -86,7 +86,8 @@ impl View {
         }
         let key = key_of(&dir.path, state_of(own()));
         let known = self.0.repositories.known().get(&dir.path).cloned();
-        let is_it = |known: &Arc<PendingRepository>| self.has_same_files(&known.staged);
+        let is_it =
+            |known: &Arc<PendingRepository>| known.staged.values().all(|staged| self.has_same_files(staged));
         if let Some((_, known)) = known.filter(|(of, known)| *of == key && is_it(known)) {
             return Some(known);
         }
@@ -143,7 +144,7 @@ impl View {
         if let Some(question) = read.question() {
             let mut rows = RepositoryRows::read(question, runner)?;
             let patches = patches(question, &rows, runner)?;
-            let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
+            let staged = self.staged_contents(&dir.path, (question, &mut rows), runner)?;
             let takes_away = rows.takes_away(question);
             let through_links = through_links(question, &rows, runner)?;
             let unsigned = unsigned(&dir.path, question, &rows, runner)?;

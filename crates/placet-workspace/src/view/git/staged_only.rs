@@ -7,12 +7,13 @@ use super::read_repository::add_identity;
 use crate::hash::Hash;
 use crate::repository::WorkTree;
 use placet_git::{
-    CheckoutName, GitError, GitName, GitRunner, IndexEntry, ObjectFormat, RepositoryQuestion, RepositoryRows,
-    StagedKind,
+    CheckoutName, GitError, GitName, GitRunner, IndexEntry, IndexFact, ObjectFormat, RepositoryQuestion,
+    RepositoryRows, StagedKind,
 };
 use placet_text::text::count;
 use placet_text::text::patch::quoted;
 use sha1::Digest;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -25,25 +26,43 @@ const LARGEST_LOST: usize = 1 << 20;
 const LARGEST: u64 = 16 << 20;
 
 impl View {
-    pub(super) fn staged_content(
+    /// For each checkout whose index changed.
+    pub(super) fn staged_contents(
         &self,
         git_dir: &Path,
         (question, rows): (&RepositoryQuestion, &mut RepositoryRows),
         runner: &dyn GitRunner,
+    ) -> Result<BTreeMap<CheckoutName, StagedOnly>, GitError> {
+        let main = WorkTree::of(git_dir);
+        let mut found = BTreeMap::new();
+        for (checkout, facts) in &mut rows.index {
+            let place = match checkout {
+                CheckoutName::Main => main.place().map(Path::to_path_buf),
+                // What is registered may be anywhere: files outside of the workspace are not looked at.
+                CheckoutName::Linked(name) => {
+                    question.worktree_path(name).filter(|place| self.locate(place).is_some())
+                }
+            };
+            let staged = self.staged_content(place.as_deref(), (question, facts), runner)?;
+            found.insert(checkout.clone(), staged);
+        }
+        Ok(found)
+    }
+
+    fn staged_content(
+        &self,
+        tree: Option<&Path>,
+        (question, facts): (&RepositoryQuestion, &mut Vec<IndexFact>),
+        runner: &dyn GitRunner,
     ) -> Result<StagedOnly, GitError> {
         let mut found = StagedOnly::default();
-        let tree = WorkTree::of(git_dir);
-        let tree = tree.place();
         let format = question.agent.format.objects;
-        let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
-        let compared = facts.filter(|fact| fact.loses_staged || fact.state == StagedKind::Staged);
+        let compared = facts.iter().filter(|fact| fact.loses_staged || fact.state == StagedKind::Staged);
         found.compared =
             compared.filter_map(|fact| tree.map(|tree| tree.join(fact.path.as_path()))).collect();
         found.state = Some(self.state_of_files(&found.compared));
         // What a file has, in the view or in the workspace, is shown with the file.
-        for fact in
-            rows.index.get_mut(&CheckoutName::Main).into_iter().flatten().filter(|fact| fact.loses_staged)
-        {
+        for fact in facts.iter_mut().filter(|fact| fact.loses_staged) {
             let Some(entry) = content_of(fact.moved.before.as_deref()) else { continue };
             let file = tree.map(|tree| tree.join(fact.path.as_path()));
             let is_there = |file: &PathBuf| {
@@ -60,9 +79,8 @@ impl View {
                 )?);
             }
         }
-        let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
         let mut shown = 0;
-        for fact in facts.filter(|fact| fact.state == StagedKind::Staged) {
+        for fact in facts.iter().filter(|fact| fact.state == StagedKind::Staged) {
             let Some(entry) = content_of(fact.moved.after.as_deref()) else { continue };
             let is_same = |tree: &Path| self.has_content(&tree.join(fact.path.as_path()), entry, format);
             if tree.is_some_and(is_same) {

@@ -70,15 +70,30 @@ fn run_in_copy(b: &ViewFixture, line: &str) {
 fn what_is_staged_is_compared_with_the_file_of_each_question() {
     let b = with_repository();
     run_in_copy(&b, "echo staged > a.txt; git add a.txt");
-    let shown = || {
-        let rows = b.view.shown().unwrap().rows(Path::to_path_buf);
-        let patches: Vec<CommitPatch> = rows.into_iter().filter_map(|row| row.commit).collect();
-        let [patch] = patches.as_slice() else { panic!("{patches:?}") };
-        String::from_utf8(patch.bytes.clone()).unwrap()
-    };
-    assert_eq!(shown(), "");
+    assert_eq!(differences(&b), "");
     b.hold("a.txt", "other\n", Some("staged\n"));
-    assert!(shown().contains("\n+staged\n"), "{}", shown());
+    assert!(differences(&b).contains("\n+staged\n"), "{}", differences(&b));
+}
+
+/// Story: only the main checkout was compared, and what was staged in another was applied and not shown.
+#[test]
+fn what_is_staged_in_a_linked_worktree_is_shown() {
+    let b = with_repository();
+    git(&b.root, "git worktree add -q wt -b other");
+    run_in_copy(
+        &b,
+        "cp wt/.git kept; echo gitdir: $PWD/.git/worktrees/wt > wt/.git; cd wt; echo staged > a.txt; git add a.txt; \
+         echo other > a.txt; cd ..; mv kept wt/.git",
+    );
+    assert!(differences(&b).contains("\n+staged\n"), "{}", differences(&b));
+}
+
+/// What the rows of the repository show.
+fn differences(b: &ViewFixture) -> String {
+    let rows = b.view.shown().unwrap().rows(Path::to_path_buf);
+    let patches: Vec<CommitPatch> = rows.into_iter().filter_map(|row| row.commit).collect();
+    let [patch] = patches.as_slice() else { panic!("{patches:?}") };
+    String::from_utf8(patch.bytes.clone()).unwrap()
 }
 
 fn only(b: &ViewFixture, path: &str) -> ChangeSelection {
