@@ -291,3 +291,31 @@ fn an_operation_with_its_files_alone_is_one_question() {
         assert!(pty.read("a.txt").contains("<<<<<<<") && tree.join("new/n.txt").exists());
     }
 }
+
+/// Story: files were linked from the layer of the changes, which gave up its name after the apply: that changed a time that git
+/// had noted, and from the next second on git took every file for changed.
+#[test]
+fn the_index_knows_the_files_that_an_apply_wrote() {
+    use std::os::unix::fs::MetadataExt;
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
+    txn.hold(&format!("{SHELL} echo 2 > b.txt; mkdir -p d; seq 9 > d/n; git add .; git commit -qm Agent"));
+    let knows = |step: &str, files: &[&str]| {
+        for file in files {
+            txn.sh(&txn.tree, &format!("git ls-files --debug {file} > ../said"));
+            let said = std::fs::read_to_string(txn.base.join("said")).unwrap();
+            let meta = txn.tree.join(file).symlink_metadata().unwrap();
+            let noted = format!("ctime: {}:{}", meta.ctime(), meta.ctime_nsec());
+            assert!(said.contains(&noted), "{step}: {file}: {noted}: {said}");
+        }
+    };
+    txn.run(["apply"]).code(0);
+    knows("apply", &["b.txt", "d/n"]);
+    txn.run(["undo"]).code(0);
+    knows("undo", &["b.txt"]);
+    txn.run(["redo"]).code(0);
+    knows("redo", &["b.txt", "d/n"]);
+}

@@ -195,12 +195,12 @@ pub(super) fn commit_steps(
     }
     crash_point();
     progress.enter(ApplyPhase::Staging, files);
+    // Named in the entry before git takes its locks: the next start has to know of them.
+    entry.git = git.applied();
     let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));
     crash_point();
     entry.renames = renames;
     entry.repositories = touched_repositories(&entry, repositories);
-    // Named in the entry before git takes its locks: the next start has to know of them.
-    entry.git = git.applied();
     let staged = staged.and_then(|()| {
         recorded(journal, objects, (&mut entry, &made)).map_err(|error| (PathBuf::new(), error))
     });
