@@ -123,7 +123,7 @@ pub(super) fn settle(
             false
         }
         None => {
-            // For whoever starts here next, who is told how much waits.
+            // The next start in this directory says how much is pending.
             here.count();
             !settling.without_question(here, at_home, approvals)?
         }

@@ -36,7 +36,7 @@ pub struct PersonIdentity {
 pub struct ApplyPlace<'a> {
     /// The person's common git directory.
     pub git_dir: &'a Path,
-    /// Where the files of its main checkout are, if they are anywhere. The registration of a linked worktree says where its are.
+    /// Where the files of the main checkout are, if it has any. Those of a linked worktree are where its registration says.
     pub work_tree: Option<&'a Path>,
     /// A directory of placet's that does not exist yet, and that stays for undo.
     pub journal: &'a Path,

@@ -126,7 +126,7 @@ pub(super) struct StagedOnly {
     pub(super) left_out: usize,
     /// What was staged, and is in no commit and no file any more.
     pub(super) lost: Vec<u8>,
-    /// The files that were compared, and what they were before: with others, something else is to be shown.
+    /// The files that were compared, and the state that they had then: in another state, the differences are others.
     pub(super) compared: Vec<PathBuf>,
     pub(super) state: Option<Hash>,
 }

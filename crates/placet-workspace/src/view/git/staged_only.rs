@@ -107,6 +107,7 @@ impl View {
     fn state_of_files(&self, files: &[PathBuf]) -> Hash {
         let mut hasher = blake3::Hasher::new();
         for file in files {
+            // A file that is missing adds nothing: this tells one file from the next.
             hasher.update(b"view");
             for real in [self.real_file(file).as_deref(), Some(file)].into_iter().flatten() {
                 add_identity(&mut hasher, real);
