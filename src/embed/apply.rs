@@ -221,7 +221,9 @@ fn applied(report: DecisionReport) -> Result<Applied, Error> {
 
 fn not_applied(error: ApplyError) -> Error {
     match error {
-        e @ (ApplyError::Half { .. } | ApplyError::Open(_)) => Error::Incomplete(Box::new(e)),
+        e @ (ApplyError::Partly { .. } | ApplyError::Half { .. } | ApplyError::Open(_)) => {
+            Error::Incomplete(Box::new(e))
+        }
         e => Error::NotApplied(Box::new(e)),
     }
 }

@@ -9,6 +9,7 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced;
 use super::{ApplyProgress, crash_point, temp_name};
+use crate::Hash;
 use crate::files::metadata::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
 use crate::files::writing::atomic_write::{QuietFile, exchange_checked};
 use crate::history::journal::{AppliedChange, JournalEntry};
@@ -213,39 +214,48 @@ fn perform_part(
 /// the old file open, and what it writes must not be lost. `quiet` are files that nobody could write to when they were
 /// displaced: these are hashed again only if something about them changed.
 fn late_write(entry: &JournalEntry, quiet: &HashMap<usize, QuietFile>) -> Option<PathBuf> {
-    let parts = in_halves(&entry.shut, 0..entry.changes.len(), |part| late_write_of(entry, quiet, part));
-    parts.into_iter().flatten().next()
+    let first = |part| late_writes(entry, quiet, part).next();
+    let parts = in_halves(&entry.shut, 0..entry.changes.len(), first);
+    let index = parts.into_iter().flatten().next()?;
+    Some(entry.changes.get(index)?.path.to_path_buf())
 }
 
-fn late_write_of(
-    entry: &JournalEntry,
-    quiet: &HashMap<usize, QuietFile>,
+/// All such files among these changes.
+pub(super) fn late_writes<'a>(
+    entry: &'a JournalEntry,
+    quiet: &'a HashMap<usize, QuietFile>,
     part: Range<usize>,
-) -> Option<PathBuf> {
+) -> impl Iterator<Item = usize> + 'a {
     let mut dirs = OpenDirs::default();
-    for index in part {
+    part.filter(move |&index| {
         let Some(change) = entry.changes.get(index).filter(|c| c.before.is_file() && !c.in_place) else {
-            continue;
+            return false;
         };
         let what = match acts_of(change).first() {
             Some(CommitAction::Exchange) => "new",
             Some(CommitAction::Displace) => "old",
-            _ => continue,
+            _ => return false,
         };
-        let out = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok());
-        let out = out.and_then(|dir| {
-            let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
-            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&file)) {
-                return Some(true);
-            }
-            let closed = closed_soon(&file);
-            Some(closed && crate::files::content::sparse::hash_of(&file).ok() == change.before.hash())
-        });
-        if out == Some(false) {
-            return Some(change.path.to_path_buf());
-        }
+        let dir = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok());
+        dir.is_some_and(|dir| {
+            let quiet = quiet.get(&index).copied();
+            is_written_late(&dir, &temp_name(entry, index, what), change.before.hash(), quiet)
+        })
+    })
+}
+
+/// True where another process wrote to this displaced file, or still can. Of a file that is not there nobody knows.
+pub(super) fn is_written_late(
+    dir: &OwnedFd,
+    name: &OsStr,
+    expected: Option<Hash>,
+    quiet: Option<QuietFile>,
+) -> bool {
+    let Ok((file, _)) = open_anyway(dir, name, OFlags::NONBLOCK) else { return false };
+    if quiet.is_some_and(|stamp| stamp.is_still(&file)) {
+        return false;
     }
-    None
+    !closed_soon(&file) || crate::files::content::sparse::hash_of(&file).ok() != expected
 }
 
 /// Waits a moment for the process that has the file open for writing.
@@ -302,45 +312,58 @@ fn act_at(
     act: CommitAction,
 ) -> io::Result<Option<QuietFile>> {
     let done = match act {
-        CommitAction::Displace => displace(spot, &change.before),
-        CommitAction::RemoveDir => match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
-            Ok(()) => Ok(()),
-            // Another process put something into the directory in the meantime.
-            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
-            Err(e) => Err(e.into()),
-        },
-        // Its own mode comes last (`Dress`), because it may forbid to put something into it.
-        CommitAction::MakeDir => match rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))
-        {
-            Err(Errno::EXIST) => Err(raced()),
-            other => Ok(other?),
-        },
+        CommitAction::Displace => displace(spot, &spot.old, &change.before),
+        CommitAction::RemoveDir => remove_dir(spot),
+        CommitAction::MakeDir => make_dir(spot),
         CommitAction::Place => place(spot, &change.after),
-        CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => {
-                fault("exchange")?;
-                return exchange(spot, change, (before, after));
-            }
-            _ => Ok(()),
-        },
+        CommitAction::Exchange => {
+            fault("exchange")?;
+            return exchange(spot, &change.before, change.after.hash());
+        }
         CommitAction::Overwrite => overwrite(spot, &change.before),
         CommitAction::Dress => dress(spot, &change.after),
     };
     done.map(|()| None)
 }
 
-fn displace(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {
+/// Renames what is there to `as_name`, if it is exactly `expected`; anything else stays.
+pub(super) fn displace(spot: &CommitTarget<'_>, as_name: &OsStr, expected: &PathState) -> io::Result<()> {
     let free = RenameFlags::NOREPLACE;
-    match rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.old, free) {
+    match rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, as_name, free) {
         Err(Errno::NOENT) => return Err(raced()),
         other => other?,
     }
-    fault("displaced")?;
-    if PathState::read(&*spot.anchor, &spot.old)? == *before {
+    let found = fault("displaced").and_then(|()| PathState::read(&spot.anchor, as_name));
+    if found.as_ref().is_ok_and(|found| found == expected) {
         return Ok(());
     }
-    rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?;
-    Err(raced())
+    put_back(spot, as_name)?;
+    found.and(Err(raced()))
+}
+
+/// Gives what has a temporary name its own name again, if that is free.
+pub(super) fn put_back(spot: &CommitTarget<'_>, name: &OsStr) -> io::Result<()> {
+    let free = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(&*spot.anchor, name, &*spot.dir, spot.name, free) {
+        Err(Errno::EXIST) => Err(raced()),
+        other => Ok(other?),
+    }
+}
+
+pub(super) fn remove_dir(spot: &CommitTarget<'_>) -> io::Result<()> {
+    match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
+        // Another process put something into the directory in the meantime.
+        Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
+        other => Ok(other?),
+    }
+}
+
+/// Its own mode comes last (`Dress`), because it may forbid to put something into it.
+pub(super) fn make_dir(spot: &CommitTarget<'_>) -> io::Result<()> {
+    match rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700)) {
+        Err(Errno::EXIST) => Err(raced()),
+        other => Ok(other?),
+    }
 }
 
 fn place(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()> {
@@ -369,19 +392,25 @@ fn place(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()> {
     }
 }
 
-fn exchange(
+/// Puts the staged file, which has the content `put`, in the place of a file that is exactly `expected`; anything else
+/// stays.
+pub(super) fn exchange(
     spot: &CommitTarget<'_>,
-    change: &AppliedChange,
-    (before, after): (super::super::Hash, super::super::Hash),
+    expected: &PathState,
+    put: Option<Hash>,
 ) -> io::Result<Option<QuietFile>> {
+    let (Some(content), Some(put)) = (expected.hash(), put) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
     let (staged, target) = ((&*spot.anchor, &*spot.new), (&*spot.dir, spot.name));
-    let displaced = exchange_checked(staged, target, after, before)?.ok_or_else(raced)?;
+    let displaced = exchange_checked(staged, target, put, content)?.ok_or_else(raced)?;
     // Somebody may have given the file another mode, owner or attribute since it was looked at.
-    if displaced.state()? == *change.before {
+    let found = displaced.state();
+    if found.as_ref().is_ok_and(|found| found == expected) {
         return Ok(displaced.quiet);
     }
-    exchange_checked(staged, target, before, after)?;
-    Err(raced())
+    exchange_checked(staged, target, content, put)?;
+    found.and(Err(raced()))
 }
 
 fn overwrite(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {

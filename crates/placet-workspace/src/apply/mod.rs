@@ -26,10 +26,11 @@ use step::{MERGEABLE, SYNC_EACH, StagePlan, anchor, temp_name};
 
 pub(super) use sync::{confirm, crash_point, sync_file_system};
 
-#[cfg(test)]
-pub(super) use failpoints::fail_at;
 pub(super) use failpoints::fault;
+#[cfg(test)]
+pub(super) use failpoints::{fail_at, run_at};
 pub(super) use halves::in_halves;
+use old_contents::DisplacedContents;
 pub(super) use open_dirs::OpenDirs;
 pub(super) use pipe::can_make;
 pub use progress::{ApplyPhase, ApplyProgress};
@@ -67,6 +68,10 @@ pub enum ApplyError {
     Failed { path: PathBuf, error: io::Error, left: usize },
     #[error("stopped; nothing was changed{}", remains(*.left))]
     Cancelled { left: usize },
+    /// What had been done was rolled back, except at `stays`: these paths changed meanwhile or cannot be changed. The journal
+    /// has them as applied. `foreign` are temporary names with what another program wrote.
+    #[error("`{}`: {error}; the rest was taken back, but {} changed meanwhile or cannot be changed, and stays applied{}", .path.display(), list(.stays), written(.foreign))]
+    Partly { path: PathBuf, error: io::Error, stays: Vec<PathBuf>, foreign: Vec<PathBuf> },
     /// Taking it back failed as well; the journal will finish at the next start.
     #[error("`{}`: {error}; some files were changed already, and the next start of placet completes or reverts them", .path.display())]
     Half { path: PathBuf, error: io::Error },
@@ -117,6 +122,15 @@ fn remains(left: usize) -> String {
             let files = count::of(left, "temporary file");
             format!(", but {files} (`.placet-*`) could not be removed: the next start of placet removes them")
         }
+    }
+}
+
+/// Where the work of another program is.
+fn written(foreign: &[PathBuf]) -> String {
+    if foreign.is_empty() {
+        String::new()
+    } else {
+        format!("; what another program wrote is in {}", list(foreign))
     }
 }
 
@@ -281,10 +295,10 @@ fn commit_staged(
     let unconfirmed = match committed {
         Ok(unconfirmed) => unconfirmed,
         Err((trouble, failure)) => {
-            let back = rollback::take_back(objects, &entry, &trouble);
+            let stays = rollback::take_back(objects, &entry, &trouble);
             git.abort(journal);
-            if back.is_err() {
-                return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
+            if !stays.is_empty() {
+                return Err(close_partly(journal, objects, entry, made, (stays, trouble)));
             }
             let left = abandon(journal, &mut entry, made)?;
             if let Some(failure) = failure {
@@ -298,15 +312,49 @@ fn commit_staged(
     };
     crash_point();
     progress.enter(ApplyPhase::Storing, files);
-    let left = old_contents::keep_displaced(objects, &entry, Some(progress));
+    let which = DisplacedContents::Verified(progress);
+    let kept = old_contents::keep_displaced(objects, &entry, which);
     crash_point();
-    close(journal, &mut entry, left);
+    close(journal, &mut entry, kept.left);
     if let Some(e) = unconfirmed {
         let words = "the disk did not confirm that the files are stored, so a power failure may lose them";
         entry.shortfalls.push(format!("{words}: {e}"));
     }
     crash_point();
     Ok(entry)
+}
+
+/// Records as applied what a failed transaction could not take back, so that its old contents are not lost and undo knows of
+/// it. A crash meanwhile lets the next start complete the transaction.
+fn close_partly(
+    journal: &Journal,
+    objects: &ObjectStore,
+    mut entry: JournalEntry,
+    mut made: Vec<usize>,
+    (stays, trouble): (BTreeSet<usize>, commit::CommitFailure),
+) -> ApplyError {
+    let half = |trouble: commit::CommitFailure| ApplyError::Half { path: trouble.path, error: trouble.error };
+    let which = DisplacedContents::FoundOf(&stays);
+    let old_contents::KeptContents { left, foreign } = old_contents::keep_displaced(objects, &entry, which);
+    if !left.is_empty() {
+        return half(trouble);
+    }
+    made.retain(|index| !stays.contains(index));
+    let whole = entry.clone();
+    // Of a repository everything was taken back, and most of a redo.
+    entry.git.clear();
+    if matches!(entry.kind, TransactionKind::Redo { .. }) {
+        entry.kind = TransactionKind::Apply;
+    }
+    entry.leave_out(&(0..entry.changes.len()).filter(|index| !stays.contains(index)).collect());
+    entry.state = TransactionState::Done;
+    if journal.save(&entry).is_err() {
+        return half(trouble);
+    }
+    stage::clear(&whole, made);
+    close(journal, &mut entry, Vec::new());
+    let stays = entry.changes.iter().map(|change| change.path.to_path_buf()).collect();
+    ApplyError::Partly { path: trouble.path, error: trouble.error, stays, foreign }
 }
 
 /// Stages everything, under other names where somebody has a file of such a name. Also gives the changes of which there

@@ -1,7 +1,7 @@
 //! Old contents: made sure of before anything changes, and taken into the store afterwards.
 
 use super::super::Hash;
-use super::commit::{CommitAction, acts_of};
+use super::commit::{CommitAction, acts_of, is_written_late};
 use super::failpoints::fault;
 use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
@@ -12,10 +12,12 @@ use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 /// Makes sure that the old content of a change can be stored: where the store is on the same file system, a
 /// rename is all that is left to do; elsewhere the content is copied now.
@@ -51,31 +53,59 @@ fn make_sure_of(
     objects.put_file(&mut file, hash, change.before.size()).map_err(raced_if_changed)
 }
 
-/// Moves displaced contents into the object store; removes links, and contents that are stored already. Returns a
-/// sentence for each temporary file that is left, because it could not be stored or removed.
-///
-/// `checked` counts the files, where committing has just verified that each file has the expected content, and that no process can write to it
-/// any more.
+/// What became of the displaced contents.
+#[derive(Debug, Default)]
+pub(super) struct KeptContents {
+    /// A sentence for each that is left under its temporary name, because it could not be stored or removed.
+    pub(super) left: Vec<String>,
+    /// What another program wrote while placet worked, under a temporary name: nobody removes it.
+    pub(super) foreign: Vec<PathBuf>,
+}
+
+impl KeptContents {
+    fn with(mut self, other: KeptContents) -> KeptContents {
+        self.left.extend(other.left);
+        self.foreign.extend(other.foreign);
+        self
+    }
+}
+
+/// Which displaced contents are stored.
+#[derive(Clone, Copy)]
+pub(super) enum DisplacedContents<'a> {
+    /// Of all changes. Committing has just verified that each file has the expected content, and that no process can write
+    /// to it any more; the files are counted.
+    Verified(&'a ApplyProgress),
+    /// Of all changes, as a crash left them.
+    Found,
+    /// Of these changes, by index: the others were taken back.
+    FoundOf(&'a BTreeSet<usize>),
+}
+
+/// Moves displaced contents into the object store; removes links, and contents that are stored already.
 pub(super) fn keep_displaced(
     objects: &ObjectStore,
     entry: &JournalEntry,
-    checked: Option<&ApplyProgress>,
-) -> Vec<String> {
-    in_halves(&entry.shut, 0..entry.changes.len(), |part| keep_part(objects, entry, part, checked)).concat()
+    which: DisplacedContents<'_>,
+) -> KeptContents {
+    let parts = in_halves(&entry.shut, 0..entry.changes.len(), |part| keep_part(objects, entry, part, which));
+    parts.into_iter().fold(KeptContents::default(), KeptContents::with)
 }
 
 fn keep_part(
     objects: &ObjectStore,
     entry: &JournalEntry,
     part: Range<usize>,
-    checked: Option<&ApplyProgress>,
-) -> Vec<String> {
+    which: DisplacedContents<'_>,
+) -> KeptContents {
     let mut dirs = OpenDirs::default();
-    let mut left = Vec::new();
+    let mut kept = KeptContents::default();
     for index in part {
         let Some(change) = entry.changes.get(index) else { continue };
-        if let Some(progress) = checked {
-            progress.step(&change.before, &change.after);
+        match which {
+            DisplacedContents::Verified(progress) => progress.step(&change.before, &change.after),
+            DisplacedContents::FoundOf(these) if !these.contains(&index) => continue,
+            DisplacedContents::Found | DisplacedContents::FoundOf(_) => {}
         }
         if change.before.same_content(&change.after) || change.before.is_absent() {
             continue;
@@ -83,9 +113,10 @@ fn keep_part(
         let Some(place) = dirs.anchor(entry, index) else { continue };
         let mut leave = |name: &OsStr, e: io::Error| {
             let (path, at) = (change.path.display(), place.join(name));
-            left.push(format!("the old content of `{path}` is still in `{}`: {e}", at.display()));
+            kept.left.push(format!("the old content of `{path}` is still in `{}`: {e}", at.display()));
         };
-        let known = change.before.hash().filter(|_| checked.is_some() && !change.in_place);
+        let is_verified = matches!(which, DisplacedContents::Verified(_));
+        let known = change.before.hash().filter(|_| is_verified && !change.in_place);
         let names: &[&str] = match (known, acts_of(change).first()) {
             (Some(_), Some(&CommitAction::Exchange)) => &["new"],
             (Some(_), _) => &["old"],
@@ -104,28 +135,52 @@ fn keep_part(
         };
         for what in names {
             let name = temp_name(entry, index, what);
-            let kept = match known {
-                Some(hash) => keep_one(objects, &dir, &name, hash, change.before.size()),
-                None => keep_found(objects, &dir, &name, change.before.hash()),
+            let done = match known {
+                Some(hash) => {
+                    keep_one(objects, &dir, &name, hash, change.before.size()).map(|()| FoundContent::Own)
+                }
+                None => keep_found(objects, &dir, &name, change),
             };
-            if let Err(e) = kept {
-                leave(&name, e);
+            match done {
+                Ok(FoundContent::Own) => {}
+                Ok(FoundContent::Foreign) => kept.foreign.push(place.join(name)),
+                Err(e) => leave(&name, e),
             }
         }
     }
-    left
+    kept
 }
 
-/// Keeps what a crash left under a temporary name, if that is an old content.
-fn keep_found(objects: &ObjectStore, dir: &OwnedFd, name: &OsStr, before: Option<Hash>) -> io::Result<()> {
-    match PathState::read(dir, name)? {
-        PathState::Absent => Ok(()),
-        PathState::File { hash, size, .. } if Some(hash) == before => {
-            keep_one(objects, dir, name, hash, size)
+enum FoundContent {
+    /// It was placet's to store or to remove.
+    Own,
+    /// Another program wrote it, or is writing.
+    Foreign,
+}
+
+/// Keeps what is under a temporary name, if that is an old content, and removes what placet staged. Nothing else is
+/// placet's.
+fn keep_found(
+    objects: &ObjectStore,
+    dir: &OwnedFd,
+    name: &OsStr,
+    change: &AppliedChange,
+) -> io::Result<FoundContent> {
+    let found = PathState::read(dir, name)?;
+    match found {
+        PathState::Absent => {}
+        PathState::File { hash, .. } if is_written_late(dir, name, Some(hash), None) => {
+            return Ok(FoundContent::Foreign);
         }
-        // A staged content that was copied in place, or a link: the journal has its state.
-        _ => remove(dir, name),
+        PathState::File { hash, size, .. } if Some(hash) == change.before.hash() => {
+            keep_one(objects, dir, name, hash, size)?;
+        }
+        // A staged content, or a link: the journal has its state.
+        PathState::File { hash, .. } if Some(hash) == change.after.hash() => remove(dir, name)?,
+        found if found == change.before || found == change.after => remove(dir, name)?,
+        _ => return Ok(FoundContent::Foreign),
     }
+    Ok(FoundContent::Own)
 }
 
 fn keep_one(objects: &ObjectStore, dir: &OwnedFd, name: &OsStr, hash: Hash, size: u64) -> io::Result<()> {

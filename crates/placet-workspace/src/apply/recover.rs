@@ -1,10 +1,11 @@
 //! After a crash: an apply that had begun is finished, or removed where no target had been touched.
 
 use super::super::view::node_at;
-use super::commit::{CommitAction, acts, copy_over, perform};
-use super::old_contents::keep_displaced;
+use super::commit::{CommitAction, acts, copy_over, late_writes, perform};
+use super::old_contents::{DisplacedContents, KeptContents, keep_displaced};
 use super::open_dirs::OpenDirs;
 use super::repository_transaction::recover_repositories;
+use super::rollback::take_one_back;
 use super::{anchor, stage, temp_name};
 use crate::files::metadata::path_state::{PathState, dir_anyway};
 use crate::files::metadata::stat_fields::{mode_of, permissions};
@@ -13,6 +14,7 @@ use crate::history::journal::{
 };
 use crate::history::objects::ObjectStore;
 use placet_git::RecoveryGoal;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 
@@ -23,8 +25,10 @@ pub struct RecoveryReport {
     pub finished: Vec<u64>,
     /// Transactions of which nothing had been done.
     pub cleared: Vec<u64>,
-    /// Paths that another process changed after the crash: placet leaves them as they are.
+    /// Paths that another process changed before or after the crash: placet leaves them as they are.
     pub kept: Vec<PathBuf>,
+    /// Files below temporary names, which have what another program wrote to a file that placet had displaced.
+    pub foreign: Vec<PathBuf>,
 }
 
 impl RecoveryReport {
@@ -41,9 +45,15 @@ impl RecoveryReport {
         if !self.cleared.is_empty() {
             words.push("an apply that was interrupted before it changed anything was removed".to_string());
         }
+        let named = |paths: &[PathBuf]| {
+            let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+            names.join(", ")
+        };
         if !self.kept.is_empty() {
-            let kept: Vec<String> = self.kept.iter().map(|p| p.display().to_string()).collect();
-            words.push(format!("not changed, because they changed in the meantime: {}", kept.join(", ")));
+            words.push(format!("not changed, because they changed in the meantime: {}", named(&self.kept)));
+        }
+        if !self.foreign.is_empty() {
+            words.push(format!("what another program wrote in the meantime is in: {}", named(&self.foreign)));
         }
         words.join("; ")
     }
@@ -76,17 +86,27 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
             }
             TransactionState::Committing | TransactionState::Done => {
                 // What is done once is not done again: the person may have worked on it since.
+                let mut back = BTreeSet::new();
                 if entry.state == TransactionState::Committing {
                     leave_place(&entry)?;
                     finish(objects, &entry, &mut recovered.kept)?;
                     recover_repositories(journal, &entry.git, &entry.label, RecoveryGoal::Complete)?;
+                    back = late_writes_back(objects, &entry);
                 }
-                let left = keep_displaced(objects, &entry, None);
+                let KeptContents { left, foreign } =
+                    keep_displaced(objects, &entry, DisplacedContents::Found);
+                recovered.foreign.extend(foreign);
                 restore_dir_modes(&entry);
                 if !left.is_empty() {
                     entry.state = TransactionState::Done;
                     drop(journal.save(&entry));
                     return Err(io::Error::other(left.join("; ")));
+                }
+                if !back.is_empty() {
+                    let path = |index: &usize| Some(entry.changes.get(*index)?.path.to_path_buf());
+                    recovered.kept.extend(back.iter().filter_map(path));
+                    entry.leave_out(&back);
+                    journal.save(&entry)?;
                 }
                 journal.close(&mut entry)?;
                 recovered.finished.push(entry.id);
@@ -94,6 +114,14 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
         }
     }
     Ok(recovered)
+}
+
+/// Takes back the changes of files that another program wrote to after placet had displaced them, or still can: what it
+/// wrote is at its path again. Gives the changes, by index.
+fn late_writes_back(objects: &ObjectStore, entry: &JournalEntry) -> BTreeSet<usize> {
+    let quiet = HashMap::new();
+    let late: Vec<usize> = late_writes(entry, &quiet, 0..entry.changes.len()).collect();
+    late.into_iter().filter(|&index| take_one_back(objects, entry, index)).collect()
 }
 
 /// A repository that goes is out of the way before the directory around it goes.

@@ -1,50 +1,78 @@
-//! Taking back what a transaction had done before it failed.
+//! The way back: what a transaction had done before it failed is taken back, with the looks of the way forth. What is not
+//! as placet made it any more belongs to somebody else, and stays.
 
-use super::super::Hash;
-use super::commit::{CommitAction, CommitFailure, CommitTarget, copy_over, dress, for_writing};
+use super::commit::{
+    CommitAction, CommitFailure, CommitTarget, acts_of, copy_over, displace, dress, exchange, for_writing,
+    is_written_late, make_dir, put_back, remove_dir,
+};
 use super::open_dirs::OpenDirs;
-use crate::files::metadata::path_state::PathState;
+use super::raced::raced;
+use crate::Hash;
+use crate::files::content::sparse::hash_of;
+use crate::files::metadata::path_state::{PathState, open_anyway};
 use crate::files::writing::atomic_write::exchange_checked;
 use crate::history::journal::{AppliedChange, JournalEntry};
 use crate::history::objects::ObjectStore;
-use rustix::fs::{AtFlags, Mode, RenameFlags, Stat};
+use rustix::fs::{AtFlags, OFlags, Stat};
 use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Undoes what was done, last first: the act that failed, as far as it got, and then those before it.
+/// Takes back what was done, last first: the act that failed, as far as it got, and then those before it. Gives the
+/// changes, by index, that stay: the path changed meanwhile, or cannot be changed.
 pub(super) fn take_back(
     objects: &ObjectStore,
     entry: &JournalEntry,
     trouble: &CommitFailure,
-) -> io::Result<()> {
-    let mut failed = Ok(());
-    let mut dirs = OpenDirs::default();
-    let begun = trouble.begun.iter().map(|act| (act, true));
-    for (&(index, act), begun) in begun.chain(trouble.done.iter().rev().map(|act| (act, false))) {
-        let Some(change) = entry.changes.get(index) else { continue };
+) -> BTreeSet<usize> {
+    let begun = trouble.begun.iter().map(|&act| (act, true));
+    let done = trouble.done.iter().rev().map(|&act| (act, false));
+    let stays = all_back(objects, entry, begun.chain(done));
+    // Last, the deepest first: the mode of a directory that is there again may forbid to put back what was in it.
+    for (index, _) in trouble.done.iter().filter(|(_, act)| *act == CommitAction::RemoveDir) {
+        let Some(change) = entry.changes.get(*index).filter(|_| !stays.contains(index)) else { continue };
+        let dressed = CommitTarget::of(&mut OpenDirs::default(), entry, *index, &change.path)
+            .and_then(|spot| dress(&spot, &change.before));
+        warn_of(change, dressed.err());
+    }
+    stays
+}
+
+/// Takes one change back that is done. False where it stays.
+pub(super) fn take_one_back(objects: &ObjectStore, entry: &JournalEntry, index: usize) -> bool {
+    let acts = entry.changes.get(index).map(acts_of).unwrap_or_default();
+    all_back(objects, entry, acts.into_iter().rev().map(|act| ((index, act), false))).is_empty()
+}
+
+fn all_back(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    acts: impl Iterator<Item = ((usize, CommitAction), bool)>,
+) -> BTreeSet<usize> {
+    let (mut stays, mut dirs) = (BTreeSet::new(), OpenDirs::default());
+    for ((index, act), begun) in acts {
+        // Of a change that stays, the acts before stay as well.
+        let Some(change) = entry.changes.get(index).filter(|_| !stays.contains(&index)) else { continue };
         let spot = CommitTarget::of(&mut dirs, entry, index, &change.path);
         let back = spot.and_then(|spot| match begun {
             true => back_from_half(&spot, objects, change, act),
             false => back(&spot, objects, change, act),
         });
-        // The first error is reported; the other acts are undone all the same.
-        if failed.is_ok() {
-            failed = back;
+        if let Err(error) = back {
+            warn_of(change, Some(error));
+            stays.insert(index);
         }
     }
-    // Last, the deepest first: the mode of a directory that is there again may forbid to put back what was in it.
-    for &(index, _) in trouble.done.iter().filter(|(_, act)| *act == CommitAction::RemoveDir) {
-        let Some(change) = entry.changes.get(index) else { continue };
-        let dressed = CommitTarget::of(&mut OpenDirs::default(), entry, index, &change.path)
-            .and_then(|spot| dress(&spot, &change.before));
-        if failed.is_ok() {
-            failed = dressed;
-        }
+    stays
+}
+
+fn warn_of(change: &AppliedChange, error: Option<io::Error>) {
+    if let Some(error) = error {
+        tracing::warn!(path = %change.path.display(), %error, "a change is not taken back");
     }
-    failed
 }
 
 fn back(
@@ -53,40 +81,42 @@ fn back(
     change: &AppliedChange,
     act: CommitAction,
 ) -> io::Result<()> {
-    let free = RenameFlags::NOREPLACE;
+    let is_gone = || matches!(stat(&spot.dir, spot.name), Err(Errno::NOENT));
     match act {
-        CommitAction::Displace => {
-            Ok(rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?)
-        }
-        CommitAction::RemoveDir => {
-            Ok(rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?)
-        }
-        CommitAction::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
-        CommitAction::Place => match &*change.after {
-            PathState::Link { .. } | PathState::Special { .. } => {
-                Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?)
+        CommitAction::Displace => put_back(spot, &spot.old),
+        CommitAction::RemoveDir => make_dir(spot),
+        CommitAction::MakeDir | CommitAction::Place if is_gone() => Ok(()),
+        CommitAction::MakeDir => remove_dir(spot),
+        CommitAction::Place => {
+            displace(spot, &spot.new, &change.after)?;
+            if !change.after.is_file() {
+                // A link or a pipe was not staged, and nobody else removes it.
+                return Ok(rustix::fs::unlinkat(&*spot.anchor, &spot.new, AtFlags::empty())?);
             }
-            _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
-        },
-        // A later change of the person is theirs: the exchange is reverted only if the content is still placet's.
-        CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => {
-                exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;
-                Ok(())
+            match is_written_late(&spot.anchor, &spot.new, change.after.hash(), None) {
+                true => put_back(spot, &spot.new).and(Err(raced())),
+                false => Ok(()),
             }
-            _ => Ok(()),
-        },
+        }
+        CommitAction::Exchange => {
+            let quiet = exchange(spot, &change.after, hash_at(&spot.anchor, &spot.new))?;
+            match is_written_late(&spot.anchor, &spot.new, change.after.hash(), quiet) {
+                true => exchange(spot, &change.before, hash_at(&spot.anchor, &spot.new)).and(Err(raced())),
+                false => Ok(()),
+            }
+        }
         // Its old content was stored before it was written over.
-        CommitAction::Overwrite => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => {
-                let mut target = for_writing(spot)?;
-                if crate::files::content::sparse::hash_of(&target)? != after {
-                    return Ok(());
-                }
-                write_old(objects, before, &mut target)
+        CommitAction::Overwrite => {
+            let before = change.before.hash().ok_or(io::ErrorKind::InvalidInput)?;
+            let mut target = for_writing(spot)?;
+            match Some(hash_of(&target)?) == change.after.hash() {
+                true => write_old(objects, before, &mut target),
+                false => Err(raced()),
             }
-            _ => Ok(()),
-        },
+        }
+        // What is taken away needs no other mode before.
+        CommitAction::Dress if change.before.attrs().is_none() => Ok(()),
+        CommitAction::Dress if PathState::read(&spot.dir, spot.name)? != change.after => Err(raced()),
         CommitAction::Dress => dress(spot, &change.before),
     }
 }
@@ -97,27 +127,20 @@ fn write_old(objects: &ObjectStore, before: Hash, target: &mut File) -> io::Resu
     copy_over(&mut { old }, target)
 }
 
-/// Undoes an act that failed. The act did nothing or only a part; this function finds out which.
+/// Takes back an act that failed. The act did nothing or only a part; this function finds out which.
 fn back_from_half(
     spot: &CommitTarget<'_>,
     objects: &ObjectStore,
     change: &AppliedChange,
     act: CommitAction,
 ) -> io::Result<()> {
-    let read = |dir: &OwnedFd, name: &OsStr| PathState::read(dir, name);
     match act {
         // Each is a single call, which did nothing when it failed.
         CommitAction::RemoveDir | CommitAction::MakeDir => Ok(()),
-        CommitAction::Displace => {
-            if matches!(stat(&spot.anchor, &spot.old), Err(Errno::NOENT)) {
-                return Ok(());
-            }
-            let free = RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free) {
-                Err(Errno::EXIST) if read(&spot.dir, spot.name)? == change.before => Ok(()),
-                other => Ok(other?),
-            }
-        }
+        CommitAction::Displace if matches!(stat(&spot.anchor, &spot.old), Err(Errno::NOENT)) => Ok(()),
+        // Another program has a file of that name.
+        CommitAction::Displace if PathState::read(&spot.dir, spot.name)? == change.before => Ok(()),
+        CommitAction::Displace => put_back(spot, &spot.old),
         // Where it is placed by a hard link, the staged name may be there still.
         CommitAction::Place => match (stat(&spot.anchor, &spot.new), stat(&spot.dir, spot.name)) {
             (Ok(new), Ok(now)) if (new.st_dev, new.st_ino) == (now.st_dev, now.st_ino) => {
@@ -125,20 +148,16 @@ fn back_from_half(
             }
             _ => Ok(()),
         },
-        CommitAction::Exchange => {
-            let out = read(&spot.anchor, &spot.new)?;
-            match (change.before.hash(), change.after.hash()) {
-                (Some(before), Some(after)) if !out.is_absent() && out.hash() != Some(after) => {
-                    let out = out.hash().unwrap_or(before);
-                    exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), out, after)?;
-                    Ok(())
-                }
-                _ => Ok(()),
+        CommitAction::Exchange => match (hash_at(&spot.anchor, &spot.new), change.after.hash()) {
+            (Some(out), Some(after)) if out != after => {
+                let (staged, target) = ((&*spot.anchor, &*spot.new), (&*spot.dir, spot.name));
+                exchange_checked(staged, target, out, after)?.ok_or_else(raced).map(drop)
             }
-        }
+            _ => Ok(()),
+        },
         CommitAction::Overwrite => {
-            let Some(before) = change.before.hash() else { return Ok(()) };
-            let now = read(&spot.dir, spot.name)?;
+            let before = change.before.hash().ok_or(io::ErrorKind::InvalidInput)?;
+            let now = PathState::read(&spot.dir, spot.name)?;
             if now.hash() == Some(before) {
                 return Ok(());
             }
@@ -148,9 +167,13 @@ fn back_from_half(
             }
             write_old(objects, before, &mut target)
         }
-        CommitAction::Dress if read(&spot.dir, spot.name)? == change.before => Ok(()),
+        CommitAction::Dress if PathState::read(&spot.dir, spot.name)? == change.before => Ok(()),
         CommitAction::Dress => dress(spot, &change.before),
     }
+}
+
+fn hash_at(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
+    hash_of(&open_anyway(dir, name, OFlags::NONBLOCK).ok()?.0).ok()
 }
 
 fn stat(dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<Stat> {

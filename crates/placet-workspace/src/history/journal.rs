@@ -77,6 +77,20 @@ impl JournalEntry {
         self.names = format!("{:016x}", RandomState::new().build_hasher().finish());
     }
 
+    /// These changes, by index, were taken back: the entry is of the others only. The undo of a part of a transaction names
+    /// a path of it, and counts for the paths of its changes.
+    pub(crate) fn leave_out(&mut self, back: &BTreeSet<usize>) {
+        let mut index = 0..;
+        self.changes.retain(|_| index.next().is_some_and(|index| !back.contains(&index)));
+        let changes = &self.changes;
+        let is_left = |path: &Path| changes.binary_search_by(|c| (*c.path).cmp(path)).is_ok();
+        self.renames.retain(|one| is_left(&one.from) && is_left(&one.to));
+        if let (TransactionKind::Undo { part: part @ None, .. }, true) = (&mut self.kind, self.git.is_empty())
+        {
+            *part = changes.first().map(|first| first.path.to_path_buf());
+        }
+    }
+
     /// The turn of a conversation in which it was applied; where that was outside of a turn, the last turn that made a
     /// part of it.
     pub fn turn(&self) -> Option<&str> {

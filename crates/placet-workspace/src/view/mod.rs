@@ -527,5 +527,9 @@ mod tests;
 mod apply_tests;
 
 #[cfg(test)]
+#[path = "decision/way_back_tests.rs"]
+mod way_back_tests;
+
+#[cfg(test)]
 #[path = "command/collect_tests.rs"]
 mod collect_tests;

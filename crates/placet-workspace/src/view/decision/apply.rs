@@ -178,8 +178,6 @@ impl View {
                 let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal);
                 set.and_then(|set| self.rebase(&set, paths).map_err(ApplyError::Journal))
             }
-            // The next start finishes it, and then takes what was applied from the pending layers.
-            Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
             Err(e) => Err(e),
         };
         // A mark that stays only makes the next look at what is pending compare it once more.
