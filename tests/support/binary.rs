@@ -2,12 +2,12 @@
 
 use super::mock_server::MockServer;
 use super::program;
-use super::wait::{self, DEADLINE};
+use super::wait::{self, Deadline};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A home, a tree to work in, and a directory beside both.
@@ -225,7 +225,7 @@ impl Run {
             side,
             errors,
             seen: Vec::new(),
-            since: Instant::now(),
+            deadline: Deadline::start(),
         }
     }
 }
@@ -239,7 +239,7 @@ pub struct Running {
     side: std::thread::JoinHandle<()>,
     errors: Arc<Mutex<Vec<u8>>>,
     seen: Vec<u8>,
-    since: Instant,
+    deadline: Deadline,
 }
 
 impl Running {
@@ -254,7 +254,7 @@ impl Running {
     /// The next line of standard output.
     #[track_caller]
     pub fn line(&mut self) -> String {
-        let line = self.lines.recv_timeout(DEADLINE).expect("another line on standard output");
+        let line = wait::until_some("another line on standard output", || self.lines.try_recv().ok());
         self.seen.extend(&line);
         String::from_utf8(line).unwrap().trim_end().to_string()
     }
@@ -290,14 +290,14 @@ impl Running {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if self.since.elapsed() > DEADLINE {
+            if self.deadline.is_over() {
                 let _ = self.child.kill();
                 panic!("it did not end; so far: {}", String::from_utf8_lossy(&self.seen));
             }
             std::thread::sleep(Duration::from_millis(2));
         };
         drop(self.stdin.take());
-        while let Ok(line) = self.lines.recv_timeout(DEADLINE) {
+        while let Ok(line) = self.lines.recv_timeout(wait::DEADLINE) {
             self.seen.extend(line);
         }
         let code = std::os::unix::process::ExitStatusExt::signal(&status).map(|s| 128 + s);

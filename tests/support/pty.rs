@@ -1,7 +1,7 @@
 //! The real binary in a pseudo-terminal: keys go in, an emulator shows what a person would see.
 
 use super::terminal_answers::{TerminalAnswers, TerminalColors};
-use super::wait::DEADLINE;
+use super::wait::Deadline;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -288,11 +288,11 @@ impl Pty {
             std::thread::sleep(Duration::from_millis(70));
             let before = self.seen.lock().unwrap().raw.len();
             self.send(key.encode_utf8(&mut [0; 4]));
-            let started = Instant::now();
+            let sent = Instant::now();
             // Not every key is answered with a byte.
             while keys.peek().is_some()
                 && self.seen.lock().unwrap().raw.len() == before
-                && started.elapsed() < Duration::from_secs(1)
+                && sent.elapsed() < Duration::from_secs(1)
             {
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -335,8 +335,8 @@ impl Pty {
 
     /// Types an answer and Enter where lines are read, until it counted: nothing shows from when on it does.
     pub fn answer_line(&mut self, answer: &str, what: &str, is_there: impl Fn(&str) -> bool) {
-        let started = Instant::now();
-        while !is_there(&self.screen()) && started.elapsed() < DEADLINE {
+        let deadline = Deadline::start();
+        while !is_there(&self.screen()) && !deadline.is_over() {
             self.by_hand(&format!("{answer}\r"));
             let typed = Instant::now();
             while !is_there(&self.screen()) && typed.elapsed() < Duration::from_secs(5) {
@@ -409,13 +409,13 @@ impl Pty {
     }
 
     pub fn until(&self, what: &str, found: impl Fn(&str) -> bool) {
-        let started = Instant::now();
+        let deadline = Deadline::start();
         loop {
             let screen = self.screen();
             if found(&screen) {
                 return;
             }
-            assert!(started.elapsed() < DEADLINE, "waited for {what}; the screen shows:\n{screen}");
+            assert!(!deadline.is_over(), "waited for {what}; the screen shows:\n{screen}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -448,17 +448,17 @@ impl Pty {
 
     /// The exit code once it has ended and everything it wrote was read.
     pub fn ended(&mut self) -> u32 {
-        let started = Instant::now();
+        let deadline = Deadline::start();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 // The reader sees the end only after the last bytes, and begins to be late when the program has ended.
-                let ended = Instant::now();
-                while !self.seen.lock().unwrap().closed && ended.elapsed() < DEADLINE {
+                let late = Deadline::start();
+                while !self.seen.lock().unwrap().closed && !late.is_over() {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 return status.exit_code();
             }
-            assert!(started.elapsed() < DEADLINE, "it did not end; the screen shows:\n{}", self.screen());
+            assert!(!deadline.is_over(), "it did not end; the screen shows:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -3,8 +3,34 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-/// How long anything may take on a busy machine. What is seen ends a wait at once, so only a failing test takes this long.
+/// How long anything may take. What is seen ends a wait at once, so only a failing test takes this long.
 pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The end of the wait for what does not come: [`DEADLINE`], of which time counts a tenth in which a process of this machine
+/// waited for a processor. Beside other builds a program is slow, and not wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    since: Instant,
+    stalled: Duration,
+}
+
+impl Deadline {
+    pub fn start() -> Deadline {
+        Deadline { since: Instant::now(), stalled: stalled() }
+    }
+
+    pub fn is_over(&self) -> bool {
+        let elapsed = self.since.elapsed();
+        elapsed > DEADLINE && elapsed.saturating_sub((stalled() - self.stalled) * 9 / 10) > DEADLINE
+    }
+}
+
+/// In how much time since the machine's start a process waited for a processor; zero where the kernel does not count it.
+fn stalled() -> Duration {
+    let pressure = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let total = pressure.lines().next().and_then(|some| some.rsplit_once("total="));
+    Duration::from_micros(total.and_then(|(_, total)| total.parse().ok()).unwrap_or(0))
+}
 
 /// Between two looks: short beside what is waited for, and nearly free.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -18,12 +44,12 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
 /// Waits for a value.
 #[track_caller]
 pub fn until_some<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let since = Instant::now();
+    let deadline = Deadline::start();
     loop {
         if let Some(value) = found() {
             return value;
         }
-        assert!(since.elapsed() < DEADLINE, "waited for {what}");
+        assert!(!deadline.is_over(), "waited for {what}");
         std::thread::sleep(PAUSE);
     }
 }
@@ -31,22 +57,22 @@ pub fn until_some<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
 /// Waits until a value is `wanted`; a failure shows the value.
 #[track_caller]
 pub fn until_eq<T: PartialEq + Debug>(wanted: &T, mut now: impl FnMut() -> T) {
-    let since = Instant::now();
+    let deadline = Deadline::start();
     loop {
         let value = now();
         if value == *wanted {
             return;
         }
-        assert!(since.elapsed() < DEADLINE, "waited for {wanted:?}, it is {value:?}");
+        assert!(!deadline.is_over(), "waited for {wanted:?}, it is {value:?}");
         std::thread::sleep(PAUSE);
     }
 }
 
 /// The same as [`until`] beside other tasks.
 pub async fn until_then(what: &str, mut done: impl FnMut() -> bool) {
-    let since = Instant::now();
+    let deadline = Deadline::start();
     while !done() {
-        assert!(since.elapsed() < DEADLINE, "waited for {what}");
+        assert!(!deadline.is_over(), "waited for {what}");
         tokio::time::sleep(PAUSE).await;
     }
 }
