@@ -288,6 +288,7 @@ fn two_processes_do_not_work_on_one_set_of_changes() {
         .path();
     let lock = std::fs::OpenOptions::new().read(true).write(true).open(held.join("lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    std::fs::write(held.join("lock"), "1\n").unwrap();
     let view = held.file_name().unwrap().to_str().unwrap().to_string();
     let before = txn.snap();
     for command in ["apply", "discard"] {

@@ -64,6 +64,7 @@ use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, WriteContext};
 use layers::base::BaseIndex;
 use layers::layer::Layer;
+use layers::pending_count::lock_text;
 use layers::roots::ViewRoots;
 use layers::stack::{ContentLocation, LayerStack};
 use placet_permission::{Permit, ProtectedPaths};
@@ -342,7 +343,7 @@ impl View {
         if claim.is_some() {
             return Ok(());
         }
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
         let dir = self.dir();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let lock = std::fs::OpenOptions::new()
@@ -367,15 +368,12 @@ impl View {
             }
             Err(e) => return Err(e.into()),
         }
-        // Always as long, over what is there: to truncate a file first takes milliseconds on some file systems.
-        let holder = format!("{:>10}\n", std::process::id());
-        std::io::Write::write_all(&mut &lock, holder.as_bytes())?;
-        if lock.metadata()?.len() != u64::try_from(holder.len()).map_err(io::Error::other)? {
-            lock.set_len(u64::try_from(holder.len()).map_err(io::Error::other)?)?;
-        }
+        let left = self.left_count();
+        lock.write_all_at(&lock_text(&std::process::id().to_string()), 0)?;
         // The process that had it before may have changed what was read when this view was opened.
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();
+        self.remember_count(left.map(|_| self.0.all_writes()), left.unwrap_or_default());
         self.check_record()?;
         layers::roots::write_roots(dir, self.roots())?;
         *claim = Some(lock);

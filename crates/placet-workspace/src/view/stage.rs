@@ -11,7 +11,6 @@ use crate::history::origin::{ChangeOrigin, OriginStep, WriteContext};
 use crate::view::layers::base::{BaseIndex, BaseRecord};
 use crate::view::layers::layer::{Layer, LayerLookup, remove_dir_all};
 use crate::view::layers::stack::{join, node_at};
-use crate::view::layers::written_dir::WrittenDir;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -205,7 +204,7 @@ impl View {
         rel: &Path,
         now: &PathState,
         by: Option<&Arc<ChangeOrigin>>,
-    ) -> io::Result<(WrittenDir, std::ffi::OsString)> {
+    ) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         self.claim()?;
         self.turn().held = true;
         let held = self.layer_set(LayerKind::Pending);
@@ -331,8 +330,7 @@ impl View {
         let Some(name) = rel.file_name() else {
             // The root itself: its mode is that of the layer's own directory.
             let at = layer.open_like(self.root(index))?;
-            let root = File::from(at.try_clone()?);
-            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.apply_to_layer(&root))?);
+            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.apply_to_layer(&File::from(at)))?);
         };
         // A record alone: a link to the workspace's own file would make it a change.
         let is_record = match from.layers.get(index) {
@@ -429,7 +427,7 @@ fn changed_paths(held: &LayerSet, all: &[(&LayerSet, BaseRecord, StagedEntry)]) 
 
 /// Content next to its place in the layer; dropping it before it is placed removes it.
 pub(super) struct LayerTempFile {
-    dir: WrittenDir,
+    dir: OwnedFd,
     name: std::ffi::OsString,
     staged: Option<std::ffi::OsString>,
 }

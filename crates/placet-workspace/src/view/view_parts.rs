@@ -6,7 +6,6 @@ use crate::changes::classify::ChangeApproval;
 use crate::changes::renames::RenamedMemo;
 use crate::history::origin::RunningCalls;
 use crate::view::command::command_dir::SpareDir;
-use crate::view::layers::counted_state::CountedState;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -46,6 +45,6 @@ pub(super) struct AskedChanges {
     pub(super) late: AtomicBool,
     /// The renamed files of the change set that was last asked about.
     pub(super) renamed: Mutex<RenamedMemo>,
-    /// How much was pending, and when.
-    pub(super) counted: Mutex<Option<(CountedState, ChangeCount)>>,
+    /// How much was pending, and [`View::writes`](super::View::writes) then.
+    pub(super) counted: Mutex<Option<(u64, ChangeCount)>>,
 }

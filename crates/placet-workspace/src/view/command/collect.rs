@@ -13,7 +13,6 @@ use crate::view::layers::base::{BaseIndex, BaseRecord};
 use crate::view::layers::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
 use crate::view::layers::open_stack::OpenStackDir;
 use crate::view::layers::stack::{LayerStack, join};
-use crate::view::layers::written_dir::WrittenDir;
 use crate::view::reading::effect_kind::{ApartEffect, EffectAfter, EffectKind};
 use crate::view::{LayerSet, View};
 use placet_permission::is_git_name;
@@ -138,7 +137,7 @@ pub(in crate::view) struct CollectedDir {
     /// The workspace's own, whatever is over it.
     plain: Option<OwnedFd>,
     /// The same directory in the layer that the changes come to, opened when something is to be moved there.
-    target: Option<WrittenDir>,
+    target: Option<OwnedFd>,
 }
 
 /// A recorded file, to be moved into the layer.
@@ -192,7 +191,7 @@ impl EffectsCollector<'_> {
             self.effects.count(&path, &model, EffectAfter::Directory);
             // The parent of any name in it is the layer's own directory.
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
-            attrs.apply_to_layer(&File::from(at.try_clone()?))?;
+            attrs.apply_to_layer(&File::from(at))?;
         }
         let at = self.open_dir(Path::new(""))?;
         self.directory(Path::new(""), upper, at)?;

@@ -9,7 +9,6 @@ use crate::changes::classify::{ChangeApproval, ChangeClasses, PermittedChanges};
 use crate::changes::listing::ListedChange;
 use crate::hash::Hash;
 use crate::view::ChangeSelection;
-use crate::view::layers::counted_state::CountedState;
 use crate::view::{LayerKind, View};
 use std::hash::{Hash as _, Hasher};
 use std::io::{self, Write};
@@ -23,8 +22,8 @@ pub struct ShownChanges {
     set: Arc<ChangeSet>,
     classes: Arc<ChangeClasses>,
     state: Hash,
-    /// When it was read, if it is all that is pending.
-    read_at: Option<CountedState>,
+    /// [`View::writes`] when it was read, if it is all that is pending.
+    read_at: Option<u64>,
 }
 
 /// Two values are equal where they show the same state.
@@ -39,12 +38,12 @@ impl Eq for ShownChanges {}
 impl View {
     /// What is pending now. What git wrote in a repository without changing anything is no change.
     pub fn shown(&self) -> io::Result<ShownChanges> {
-        let mut read_at = Some(self.0.counted_state());
+        let mut read_at = self.writes();
         let mut set = self.changes(LayerKind::Pending)?;
         match self.drop_unchanged_repositories(&set) {
             Ok(false) => {}
             Ok(true) => {
-                read_at = Some(self.0.counted_state());
+                read_at = self.writes();
                 set = self.changes(LayerKind::Pending)?;
             }
             // Another placet is using the changes: nothing can be decided now, and looking is free.
@@ -83,9 +82,7 @@ impl ShownChanges {
     /// The changes as a person counts them.
     pub fn count(&self) -> ChangeCount {
         let count = self.view.count(&self.set);
-        if let Some(read_at) = self.read_at {
-            self.view.remember_count(read_at, count);
-        }
+        self.view.remember_count(self.read_at, count);
         count
     }
 

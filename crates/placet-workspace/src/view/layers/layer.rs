@@ -3,7 +3,6 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides the directory below it has
 //! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
-use super::written_dir::{LayerWrites, WrittenDir};
 use crate::error::WorkspaceError;
 use crate::files::metadata::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use crate::files::metadata::stat_fields::{mode_of, permissions};
@@ -16,7 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub(in crate::view) const OPAQUE: &str = "user.overlay.opaque";
 /// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one
@@ -54,18 +53,19 @@ pub(in crate::view) struct Layer {
     dir: PathBuf,
     /// The layer is empty and always was: every question is answered without a look at the disk.
     blank: AtomicBool,
-    writes: LayerWrites,
+    /// How often it was opened to be changed.
+    writes: AtomicU64,
 }
 
 impl Layer {
     pub(in crate::view) fn at(dir: PathBuf) -> Layer {
         // An empty one is not blank: its own mode may be what was changed.
         let blank = !super::roots::may_exist(&dir);
-        Layer { dir, blank: AtomicBool::new(blank), writes: LayerWrites::default() }
+        Layer { dir, blank: AtomicBool::new(blank), writes: AtomicU64::new(0) }
     }
 
     pub(in crate::view) fn writes(&self) -> u64 {
-        self.writes.count()
+        self.writes.load(Ordering::Acquire)
     }
 
     pub(in crate::view) fn is_blank(&self) -> bool {
@@ -87,6 +87,7 @@ impl Layer {
             return Err(e);
         }
         self.blank.store(false, Ordering::Release);
+        self.writes.fetch_add(1, Ordering::AcqRel);
         self.open_root()
     }
 
@@ -114,15 +115,15 @@ impl Layer {
     }
 
     /// Makes the directory as [`Layer::parent`] would.
-    pub(in crate::view) fn open_like(&self, like: &Path) -> io::Result<WrittenDir> {
-        Ok(WrittenDir::new(self.root(like)?, &self.writes))
+    pub(in crate::view) fn open_like(&self, like: &Path) -> io::Result<OwnedFd> {
+        self.root(like)
     }
 
     /// Another part of the program put the directory in place.
     pub(in crate::view) fn recheck(&self) {
         let blank = Layer::at(self.dir.clone()).is_blank();
         self.blank.store(blank, Ordering::Release);
-        self.writes.add();
+        self.writes.fetch_add(1, Ordering::AcqRel);
     }
 
     pub(in crate::view) fn find(&self, rel: &Path) -> io::Result<LayerLookup> {
@@ -188,7 +189,7 @@ impl Layer {
         rel: &Path,
         root: &Path,
         like: &dyn Fn(&Path) -> Option<FileAttrs>,
-    ) -> io::Result<WrittenDir> {
+    ) -> io::Result<OwnedFd> {
         let mut at = self.root(root)?;
         let mut path = PathBuf::new();
         for name in rel.parent().map(names).unwrap_or_default() {
@@ -222,7 +223,7 @@ impl Layer {
             }
             at = enter(&at, name)?;
         }
-        Ok(WrittenDir::new(at, &self.writes))
+        Ok(at)
     }
 
     /// Drops the layer's entry at `name`.
@@ -273,7 +274,7 @@ impl Layer {
             remove_dir_all(&self.dir)?;
         }
         self.blank.store(true, Ordering::Release);
-        self.writes.add();
+        self.writes.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 pub(super) mod base;
 pub(super) mod cleanup;
-pub(super) mod counted_state;
 pub(super) mod directory_identity;
 pub(super) mod entries_below;
 pub(super) mod layer;
@@ -14,4 +13,3 @@ pub(super) mod relocate;
 pub(super) mod removal;
 pub(super) mod roots;
 pub(super) mod stack;
-pub(super) mod written_dir;

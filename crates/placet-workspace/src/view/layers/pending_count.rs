@@ -1,29 +1,24 @@
-//! How much is pending, as a person counts it: stored beside the view, because counting reads every change, and each start
-//! in the directory says the number.
+//! How much is pending, as a person counts it: counting reads every change, and each start in the directory says the
+//! number.
 //!
-//! The number is shown, and nothing is decided by it. It counts as long as the view is as it was: no process has claimed
-//! the view since, which each does before it changes anything, and the record is the same.
+//! A process that ends leaves the number in the view's lock, in place of its own id. Each process claims the view before
+//! it changes anything, and writes its id over the number. The number is shown, and nothing is decided by it.
 
 use crate::changes::change_count::ChangeCount;
 use crate::files::metadata::file_stamp::stamp;
-use crate::view::layers::counted_state::CountedState;
 use crate::view::layers::layer::Layer;
 use crate::view::{LayerKind, View, ViewInner};
 use placet_text::text::regular_file;
-use rustix::fs::FlockOperation;
-use serde::{Deserialize, Serialize};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::PoisonError;
 
-/// The file's name in a view's directory.
-const NAME: &str = "count.json";
-/// A longer file is not one of placet's.
-const MOST: u64 = 4096;
+/// The length of a lock's text. It is always the same: to truncate a file takes milliseconds on some file systems.
+const LENGTH: usize = 128;
 
-#[derive(Serialize, Deserialize)]
-struct StoredCount {
-    of: CountedState,
-    count: ChangeCount,
+/// What a lock contains.
+pub(in crate::view) fn lock_text(text: &str) -> Vec<u8> {
+    format!("{text:<width$}\n", width = LENGTH - 1).into_bytes()
 }
 
 impl View {
@@ -32,70 +27,65 @@ impl View {
         if let Some(known) = self.known_count() {
             return Ok(known);
         }
-        let of = self.0.counted_state();
+        let writes = self.writes();
         let count = self.count(&self.changes(LayerKind::Pending)?);
-        self.remember_count(of, count);
-        if !self.is_claimed() && !self.is_claimed_elsewhere() {
-            self.0.store_count();
-        }
+        self.remember_count(writes, count);
         Ok(count)
     }
 
     /// The same, if it is known that something is pending without a look at the changes.
     pub(in crate::view) fn known_count(&self) -> Option<ChangeCount> {
-        let now = self.0.counted_state();
-        let known = match self.is_claimed() {
-            true => *self.0.asked.counted.lock().unwrap_or_else(PoisonError::into_inner),
-            false => regular_file::read(&self.dir().join(NAME), MOST).ok().and_then(|bytes| {
-                let stored: StoredCount = serde_json::from_slice(&bytes).ok()?;
-                Some((CountedState { writes: now.writes, ..stored.of }, stored.count))
-            }),
-        };
-        known
-            .filter(|(of, count)| *of == now && now.lock.is_some() && count.total() > 0)
-            .map(|(_, count)| count)
+        let is_claimed = self.0.claim.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let known = if is_claimed { self.0.remembered_count() } else { self.left_count() };
+        known.filter(|count| count.total() > 0)
     }
 
-    pub(in crate::view) fn remember_count(&self, of: CountedState, count: ChangeCount) {
-        *self.0.asked.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some((of, count));
+    /// How often the pending layers were opened to be changed; `None` while a command or a decision changes them.
+    pub(in crate::view) fn writes(&self) -> Option<u64> {
+        self.0.commands.gate.try_lock().ok().map(|_| self.0.all_writes())
     }
 
-    fn is_claimed(&self) -> bool {
-        self.0.claim.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// `writes` is what [`View::writes`] was before the changes were read.
+    pub(in crate::view) fn remember_count(&self, writes: Option<u64>, count: ChangeCount) {
+        let counted = writes.map(|writes| (writes, count));
+        *self.0.asked.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
     }
 
-    fn is_claimed_elsewhere(&self) -> bool {
-        // Shared: two processes that ask at the same time must not see each other.
-        let how = FlockOperation::NonBlockingLockShared;
-        regular_file::open(&self.dir().join("lock")).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
+    /// What the last process that had claimed the view has left, if the record is still the same.
+    pub(in crate::view) fn left_count(&self) -> Option<ChangeCount> {
+        let text = regular_file::read_to_string(&self.dir().join("lock"), LENGTH as u64).ok()?;
+        let (record, count) = text.trim_end().split_once(' ')?;
+        let count = serde_json::from_str(count).ok()?;
+        (record == self.0.record_version()?).then_some(count)
     }
 }
 
 impl ViewInner {
-    pub(in crate::view) fn counted_state(&self) -> CountedState {
-        CountedState {
-            lock: stamp(&self.places.view.join("lock")),
-            record: stamp(&self.places.view.join("pending/base.jsonl")),
-            writes: self.pending.layers.iter().map(Layer::writes).sum(),
-        }
+    pub(in crate::view) fn all_writes(&self) -> u64 {
+        self.pending.layers.iter().map(Layer::writes).sum()
     }
 
-    /// Stores the count that is remembered, if the view is still as it was then.
-    fn store_count(&self) {
-        let known = *self.asked.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((of, count)) = known.filter(|(of, _)| *of == self.counted_state()) else { return };
-        // Without it, the next start counts.
-        if let Ok(bytes) = serde_json::to_vec(&StoredCount { of, count }) {
-            drop(placet_text::private::write_quick(&self.places.view.join(NAME), &bytes));
-        }
+    fn remembered_count(&self) -> Option<ChangeCount> {
+        let counted = *self.asked.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.filter(|(writes, _)| *writes == self.all_writes()).map(|(_, count)| count)
+    }
+
+    fn record_version(&self) -> Option<String> {
+        let (_, length, seconds, nanoseconds, ..) = stamp(&self.places.view.join("pending/base.jsonl"))?;
+        Some(format!("{length}-{seconds}.{nanoseconds}"))
     }
 }
 
 impl Drop for ViewInner {
-    /// Nothing of this process changes the view any more, and no other process has claimed it yet.
     fn drop(&mut self) {
-        if self.claim.get_mut().unwrap_or_else(PoisonError::into_inner).is_some() {
-            self.store_count();
+        let left = self.remembered_count().zip(self.record_version());
+        let claim = self.claim.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(lock), Some((count, record))) = (claim, left)
+            && let Ok(count) = serde_json::to_string(&count)
+        {
+            let text = lock_text(&format!("{record} {count}"));
+            // Without it, or with a text that is cut, the next start counts.
+            let _ = lock.write_all_at(text.get(..LENGTH).unwrap_or_default(), 0);
         }
     }
 }

@@ -12,21 +12,21 @@ fn opened_again(b: &ViewFixture) -> View {
     View::at(b.view.0.places.clone(), b.view.roots())
 }
 
-/// What is pending, counted by a process that ends then.
-fn counted(b: &mut ViewFixture) -> ChangeCount {
-    let again = opened_again(b);
-    let count = b.view.pending_count().unwrap();
-    b.view = again;
-    count
+/// A view with two files pending, counted by a process that ended then.
+fn counted() -> ViewFixture {
+    let mut b = bench();
+    b.write("a", "old");
+    b.hold("a", "new", Some("old"));
+    b.hold("d/b", "2", None);
+    assert_eq!(b.view.pending_count().unwrap(), files(2));
+    b.view = opened_again(&b);
+    b
 }
 
 #[test]
 fn the_next_process_knows_the_count_without_the_record() {
-    let mut b = bench();
-    b.hold("a", "1", None);
-    b.hold("d/b", "2", None);
-    assert_eq!(counted(&mut b), files(2));
-    assert_eq!(b.view.known_count(), Some(files(2)));
+    let b = counted();
+    assert_eq!(b.view.pending_count().unwrap(), files(2));
     assert!(!b.view.is_empty(LayerKind::Pending) && b.view.has_changes(LayerKind::Pending).unwrap());
     assert!(b.view.0.pending.bases.get().is_none(), "the record was read");
     // Whatever asks for the changes reads them.
@@ -34,18 +34,17 @@ fn the_next_process_knows_the_count_without_the_record() {
 }
 
 #[test]
-fn a_process_that_claims_the_view_ends_the_count_also_if_the_record_stays_as_it_is() {
-    let mut b = bench();
-    b.write("a", "old");
-    b.hold("a", "new", Some("old"));
-    b.hold("b", "1", None);
-    assert_eq!(counted(&mut b), files(2));
+fn a_process_that_uses_the_view_leaves_the_count_only_if_it_changes_nothing() {
+    let b = counted();
     let other = opened_again(&b);
     other.claim().unwrap();
     assert_eq!(b.view.known_count(), None);
     drop(other);
-    assert_eq!(b.view.pending_count().unwrap(), files(2));
-    assert_eq!(opened_again(&b).known_count(), Some(files(2)), "who counts stores it");
+    assert_eq!(b.view.known_count(), Some(files(2)));
+    let other = opened_again(&b);
+    other.discard_everything().unwrap();
+    drop(other);
+    assert_eq!((b.view.known_count(), opened_again(&b).pending_count().unwrap()), (None, files(0)));
 }
 
 #[test]
@@ -55,27 +54,37 @@ fn a_write_after_the_count_ends_it() {
     b.hold("a", "new", Some("old"));
     b.hold("b", "1", None);
     assert_eq!(b.view.pending_count().unwrap(), files(2));
-    let record = fs::read(b.view.dir().join("pending/base.jsonl")).unwrap();
+    let record = b.view.dir().join("pending/base.jsonl");
+    let before = fs::read(&record).unwrap();
     // The same path again, by the same call: the record stays as it is, and nothing is left of the change.
     b.hold("a", "old", Some("new"));
-    assert_eq!(fs::read(b.view.dir().join("pending/base.jsonl")).unwrap(), record);
+    assert_eq!(fs::read(&record).unwrap(), before);
     assert_eq!(b.view.known_count(), None);
     b.view = opened_again(&b);
     assert_eq!((b.view.known_count(), b.view.pending_count().unwrap()), (None, files(1)));
-    b.view.discard_everything().unwrap();
-    assert_eq!((b.view.known_count(), b.view.pending_count().unwrap()), (None, files(0)));
-    assert!(b.view.is_empty(LayerKind::Pending));
 }
 
 #[test]
-fn a_damaged_file_counts_as_none() {
-    let mut b = bench();
+fn a_count_while_a_command_changes_the_view_is_not_remembered() {
+    let b = bench();
     b.hold("a", "1", None);
-    assert_eq!(counted(&mut b), files(1));
-    let file = b.view.dir().join("count.json");
-    for content in ["", "{}", "x"] {
-        fs::write(&file, content).unwrap();
-        assert_eq!(b.view.known_count(), None);
+    let running = b.view.block_commands();
+    assert_eq!((b.view.pending_count().unwrap(), b.view.known_count()), (files(1), None));
+    drop(running);
+    assert_eq!((b.view.pending_count().unwrap(), b.view.known_count()), (files(1), Some(files(1))));
+}
+
+#[test]
+fn another_record_and_a_damaged_lock_have_no_count() {
+    let b = counted();
+    let (lock, record) = (b.view.dir().join("lock"), b.view.dir().join("pending/base.jsonl"));
+    let text = fs::read_to_string(&lock).unwrap();
+    for damaged in ["", "1 {}", "x", &text[..60], &format!("{text}\n")] {
+        fs::write(&lock, damaged).unwrap();
+        assert_eq!(b.view.known_count(), None, "{damaged}");
     }
-    assert_eq!(b.view.pending_count().unwrap(), files(1));
+    fs::write(&lock, text).unwrap();
+    assert_eq!(b.view.known_count(), Some(files(2)));
+    fs::write(&record, fs::read_to_string(&record).unwrap() + "\n").unwrap();
+    assert_eq!(b.view.known_count(), None);
 }

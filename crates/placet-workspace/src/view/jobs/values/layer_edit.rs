@@ -96,8 +96,7 @@ impl LayerEditor<'_> {
         let (Some(above), Some(name)) = (rel.parent(), rel.file_name()) else { return Ok(()) };
         if let LayerEdit::Delete = edit {
             let like = |path: &Path| self.received.now().node(path).ok()?.attrs().cloned();
-            let dir = self.layer.parent(rel, self.received.root(), &like)?;
-            return Layer::whiteout(&dir, name);
+            return Layer::whiteout(&self.layer.parent(rel, self.received.root(), &like)?, name);
         }
         if let LayerEdit::Join(attrs) = edit {
             let LayerDir::Open { dir, .. } = self.layer.open_dir(rel)? else { return Ok(()) };
