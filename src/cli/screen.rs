@@ -29,9 +29,13 @@ pub(super) fn theme(app: &App) -> Result<(Theme, ColorDepth), CliError> {
     Ok((theme, depth))
 }
 
-/// Asks the terminal for its background, where the answer would decide how placet's questions look.
-pub(super) fn ask_background(app: &App) {
-    if RememberedBackground::is_wanted(&app.config.settings().ui.theme) {
+/// True where the background of the terminal would decide how placet's questions look.
+pub(super) fn wants_background(app: &App) -> bool {
+    RememberedBackground::is_wanted(&app.config.settings().ui.theme)
+}
+
+fn ask_background(app: &App) {
+    if wants_background(app) {
         term::write_all(background::QUESTION.as_bytes());
         background::asked();
     }

@@ -192,3 +192,20 @@ fn after_a_command_of_the_person_the_next_question_has_the_terminal_again() {
     pty.until("the second question", |screen| screen.contains("b.txt") && screen.contains("2 files"));
     wait::until_eq(&before, || clears(&pty));
 }
+
+/// Story: `placet run -- true` took two seconds in a terminal that answers nothing, to wait for colours that nobody had
+/// changed.
+#[test]
+fn a_terminal_is_asked_nothing_while_a_program_writes_plain_text() {
+    if !has_view() {
+        return;
+    }
+    for output in ["", "text, \x1b[1;31mred\x1b[0m\r\n"] {
+        let start = shell().mute().arg("run").arg("--").arg("cat output").file("output", output);
+        let mut pty = start.spawn();
+        assert_eq!(pty.ended(), 0, "{}", pty.screen());
+        assert!(pty.screen().contains("no changes"), "{}", pty.screen());
+        let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+        assert!(!raw.contains("\x1b[6n") && !raw.contains(";?"), "{raw:?}");
+    }
+}

@@ -103,6 +103,12 @@ impl Start {
         self
     }
 
+    /// The terminal answers no question.
+    pub fn mute(mut self) -> Start {
+        self.colors = TerminalColors::Mute;
+        self
+    }
+
     /// In the home and the tree of a shell that was killed.
     pub fn after(mut self, killed: Pty) -> Start {
         self.places = Some(killed.kill());

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub enum TerminalColors {
     Untold,
+    /// It answers nothing at all.
+    Mute,
     /// By what comes before the value in an OSC string, such as `4;1` and `11`.
     Told(BTreeMap<String, String>),
 }
@@ -28,6 +30,9 @@ impl TerminalAnswers {
 
     /// The answer to what `piece` ends with. `cursor` is the row and the column, from 0.
     pub fn take(&mut self, piece: &[u8], cursor: (u16, u16)) -> Option<String> {
+        if let TerminalColors::Mute = self.colors {
+            return None;
+        }
         self.rest.extend_from_slice(piece);
         if self.rest.ends_with(b"\x1b[6n") {
             self.rest.clear();

@@ -12,6 +12,7 @@ use super::super::startup::signals;
 use super::last_output::LastOutput;
 use super::program_screen::ProgramScreen;
 use super::terminal_size::terminal_size;
+use crate::app::App;
 use crate::process::close_on_exec;
 use crate::text::visible;
 use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};
@@ -49,8 +50,12 @@ pub(super) struct ProgramTerminal {
 }
 
 impl ProgramTerminal {
-    pub(super) fn lend() -> ProgramTerminal {
-        ProgramTerminal { screen: ProgramScreen::new(terminal_size()), lent: LentTerminal::lend() }
+    pub(super) fn lend(app: &App) -> ProgramTerminal {
+        let lent = match screen::wants_background(app) {
+            true => LentTerminal::lend_with_background(),
+            false => LentTerminal::lend(),
+        };
+        ProgramTerminal { screen: ProgramScreen::new(terminal_size()), lent }
     }
 
     /// What would give the person a usable terminal if placet ended now.
@@ -130,6 +135,8 @@ impl HeldTerminal {
     pub(in crate::cli) fn into_base(self) -> BaseMode {
         let HeldTerminal { notice, mut colors, base, last_output } = self;
         drop(notice);
+        // How many rows are in use has to be known now.
+        colors.lent.ask();
         colors.set_back().clear();
         last_output.show(terminal_size());
         if let Ok(mut keys) = BlockingKeyReader::new() {

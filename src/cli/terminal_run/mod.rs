@@ -29,7 +29,6 @@ pub(super) use streams::has_terminal;
 pub(super) use terminal_outcome::{ContinuedTerminal, QuestionTerminal, TerminalOutcome};
 
 use super::report::CliError;
-use super::screen;
 use super::startup::signals;
 use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
@@ -106,8 +105,6 @@ pub(super) fn run(
             (input, Some(feed))
         }
     };
-    // The answer comes while the program starts, and the relay takes it out of the keys.
-    screen::ask_background(app);
     let errors = if io::stderr().is_terminal() { TerminalErrors::Terminal } else { TerminalErrors::Pipe };
     let terminal = TerminalSpec {
         size: terminal_size(),
@@ -122,7 +119,7 @@ pub(super) fn run(
     let published = publish_ports(program.ports, &env.commands.supervisor, supervisor.pid());
     let published = published.map_err(from_tool)?;
     let mut relay_signals = RelaySignals::watch().map_err(failed)?;
-    let mut terminal = ProgramTerminal::lend();
+    let mut terminal = ProgramTerminal::lend(app);
     let parts = (&page, page_key, guard.as_mut());
     let ending = relay::relay(supervisor, parts, &mut terminal, (&mut relay_signals, stop), runtime);
     drop(published);

@@ -416,6 +416,10 @@ impl<'a> Relay<'a> {
         self.page_asked = None;
         self.flush();
         let Some(program) = &self.program else { return Ok(()) };
+        // The page has the colours of the background, and an answer is no key for it.
+        self.terminal.lent.ask();
+        let typed = [typeahead::take(), self.terminal.lent.before.wait(None)].concat();
+        typeahead::give_back(&typed);
         term::write_all(&self.terminal.screen.pause());
         term::take_back()?;
         if let Some(guard) = &mut self.guard {
@@ -443,6 +447,7 @@ impl<'a> Relay<'a> {
     }
 
     fn take_output(&mut self, bytes: &[u8]) {
+        self.terminal.lent.ask_before(bytes);
         self.terminal.screen.feed(bytes, &mut self.to_person);
         if self.terminal.screen.take_changed() {
             let reset = self.terminal.emergency();

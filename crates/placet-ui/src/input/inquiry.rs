@@ -66,6 +66,11 @@ impl TerminalInquiry {
         TerminalInquiry { places, asked: Some(Instant::now()), ..TerminalInquiry::default() }
     }
 
+    /// False for a terminal that is not asked.
+    pub fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// Everything was answered.
     pub fn is_complete(&self) -> bool {
         !self.places.is_empty() && self.cursors.iter().skip(1).eq(&self.places)

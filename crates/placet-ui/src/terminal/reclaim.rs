@@ -78,6 +78,8 @@ pub struct LentTerminal {
     /// What the terminal was like before.
     pub before: TerminalInquiry,
     size: (u16, u16),
+    is_asked: bool,
+    wants_background: bool,
 }
 
 /// The terminal after that: understood, with its colours, and with what the program wrote still on the screen.
@@ -88,9 +90,36 @@ pub struct ReturnedTerminal {
 }
 
 impl LentTerminal {
-    /// Asks for what has to be set back. The base mode must hold.
+    /// Nothing is asked yet.
     pub fn lend() -> LentTerminal {
-        LentTerminal { before: TerminalInquiry::ask(), size: term::size() }
+        let before = TerminalInquiry::default();
+        LentTerminal { before, size: term::size(), is_asked: false, wants_background: false }
+    }
+
+    /// The same where the background decides how placet's questions look: its answer is noted.
+    pub fn lend_with_background() -> LentTerminal {
+        let mut lent = LentTerminal::lend();
+        lent.wants_background = true;
+        lent
+    }
+
+    /// Asks for what has to be set back, once. The base mode must hold.
+    pub fn ask(&mut self) {
+        if std::mem::replace(&mut self.is_asked, true) {
+            return;
+        }
+        self.before = TerminalInquiry::ask();
+        if self.wants_background && self.before.is_asked() {
+            background::asked();
+        }
+    }
+
+    /// Call it before the program's output is written. A program that writes plain text leaves nothing to be set back,
+    /// and not every terminal answers: then placet would wait for nothing.
+    pub fn ask_before(&mut self, output: &[u8]) {
+        if !self.is_asked && !is_plain(output) {
+            self.ask();
+        }
     }
 
     /// Resets everything, and sets the colours back. Returns what was typed meanwhile, without answers of the terminal.
@@ -132,6 +161,18 @@ impl ReturnedTerminal {
     }
 }
 
+/// True for output that changes nothing of the terminal but its text, on every terminal: ASCII, with colours of the text
+/// and erased lines.
+fn is_plain(output: &[u8]) -> bool {
+    let mut parts = output.split(|byte| *byte == 0x1b);
+    let is_text = |text: &[u8]| text.iter().all(|b| matches!(b, b' '..=b'~' | b'\t' | b'\n' | b'\r'));
+    let is_sequence = |part: &[u8]| {
+        let parameters = part.iter().skip(1).take_while(|b| matches!(b, b'0'..=b'9' | b';' | b':')).count();
+        part.first() == Some(&b'[') && matches!(part.get(parameters + 1), Some(b'm' | b'K')) && is_text(part)
+    };
+    parts.next().is_none_or(is_text) && parts.all(is_sequence)
+}
+
 /// A program gets the terminal that placet takes back with [`before_question`]. Its colours are asked for, so that the
 /// base mode must hold.
 pub fn lend() {
@@ -141,6 +182,7 @@ pub fn lend() {
     let mut lent = lock();
     if lent.is_none() {
         let mut terminal = LentTerminal::lend();
+        terminal.ask();
         typeahead::give_back(&terminal.before.wait(None));
         *lent = Some((terminal, ProgramColors::MaybeChanged));
     }
@@ -165,4 +207,33 @@ pub fn before_question() {
 
 fn lock() -> MutexGuard<'static, Option<(LentTerminal, ProgramColors)>> {
     LENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn only_text_its_colours_and_erased_lines_are_plain() {
+        for (output, is) in [
+            ("", true),
+            ("text\r\n\ttext~\n", true),
+            ("\x1b[1;38:5:1mred\x1b[0m\x1b[K\n", true),
+            ("\x1b[m", true),
+            // A sequence that goes on in the next piece.
+            ("red\x1b", false),
+            ("red\x1b[1", false),
+            ("\x1b[2J", false),
+            ("\x1b[?1m", false),
+            ("\x1b]4;1;#000\x07", false),
+            ("\x1b[m\x07", false),
+            ("\x0e", false),
+            ("\x7f", false),
+            // A terminal of another character set finds controls in it.
+            ("\u{dd}4;1;#000\x1b\\", false),
+            ("\u{9b}m", false),
+        ] {
+            assert_eq!(is_plain(output.as_bytes()), is, "{output:?}");
+        }
+    }
 }
