@@ -230,6 +230,10 @@ impl CommandSandbox {
         let (mut copies, mut hidden, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         let Some(home) = &self.home else { return (copies, self.mixed_paths(), missing) };
         for MixedSettings { path, is_credential_file } in &self.mixed {
+            // Most of them do not exist, and to resolve a path takes a call for each directory.
+            if !path.exists() {
+                continue;
+            }
             // The file itself is covered, where the path is a link.
             let Ok(real) = std::fs::canonicalize(path) else { continue };
             let text = regular_file::read_to_string(&real, regular_file::SETTINGS).ok();

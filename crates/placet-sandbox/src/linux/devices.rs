@@ -55,8 +55,10 @@ impl DeviceNodes {
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         ground.part("dev", 0o755, still)?.attach(dev)?;
         for (path, node) in self.0 {
-            let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            at(parent.and_then(|()| std::fs::write(&path, b"")), || format!("make `{}`", path.display()))?;
+            let parent = path.parent().filter(|parent| *parent != dev);
+            let made =
+                parent.map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, b""));
+            at(made, || format!("make `{}`", path.display()))?;
             node.attach(&path)?;
         }
         for (name, target) in LINKS {
