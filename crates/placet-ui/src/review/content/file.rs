@@ -267,13 +267,24 @@ pub(in crate::review) fn standing(marks: impl Iterator<Item = ReviewDecision>) -
 
 impl ReviewLines {
     pub fn new(old: SideText, new: SideText) -> ReviewLines {
+        let mut lines = ReviewLines::uncompared(old, new);
+        lines.compare();
+        lines
+    }
+
+    pub(super) fn compare(&mut self) {
+        let (old, new) = (&self.old, &self.new);
         let found = hunk::hunks(old.bytes(0..old.len()), new.bytes(0..new.len()));
-        let hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
+        self.hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
+    }
+
+    /// Without hunks, until [`ReviewLines::compare`].
+    pub(super) fn uncompared(old: SideText, new: SideText) -> ReviewLines {
         let parts = vec![PartBoundary { old: 0, new: 0, old_number: 1, new_number: 1 }];
         ReviewLines {
             old,
             new,
-            hunks,
+            hunks: Vec::new(),
             opened: Vec::new(),
             parts,
             edited: false,

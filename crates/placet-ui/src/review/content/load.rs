@@ -13,11 +13,13 @@ use placet_workspace::{
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of all files together that are split into hunks. Files beyond this limit are decided as a whole, and the
 /// review shows a note.
 const MOST: u64 = 256 << 20;
+/// Threads that compare files.
+const MOST_THREADS: usize = 4;
 /// Lines of a difference that is only shown.
 const SHOWN: usize = 2000;
 
@@ -106,7 +108,23 @@ pub fn pending(
         }
     }
     name_commands(set, &mut files);
+    compare_texts(&mut files);
     files
+}
+
+/// Finds the hunks of all files. With many changes that is most of the time before the first frame, and no file needs
+/// another one.
+fn compare_texts(files: &mut [ReviewFile]) {
+    let threads =
+        std::thread::available_parallelism().map_or(1, usize::from).min(files.len()).min(MOST_THREADS);
+    let rest = Mutex::new(files.iter_mut().filter_map(ReviewFile::lines_mut));
+    let next = || rest.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || std::iter::from_fn(next).for_each(ReviewLines::compare);
+    std::thread::scope(|scope| {
+        (1..threads)
+            .for_each(|_| drop(std::thread::Builder::new().name("compare".into()).spawn_scoped(scope, work)));
+        work();
+    });
 }
 
 /// Lists what is removed with a directory that is decided as one file, behind what takes its place.
@@ -320,7 +338,7 @@ fn renamed(
     let (before, after) = (old.bytes(objects)?.0, change.bytes(objects)?.1);
     let (before, after) = (SideText::readable(before)?, SideText::readable(after)?);
     *room = room.checked_sub(size)?;
-    let lines = ReviewLines::new(before, after);
+    let lines = ReviewLines::uncompared(before, after);
     let mut file = one(change, Some(&old.before), objects, name, &mut 0);
     file.facts
         .insert(0, format!("renamed from {}: the rename is applied with any accepted line", name(&old.path)));
@@ -447,8 +465,8 @@ fn text(change: &FileChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<St
         return ReviewBody::Whole(WholeChange { words, bytes, ..WholeChange::default() });
     };
     facts.extend(encodings(&before, &after));
-    let lines = ReviewLines::new(old, new);
-    match lines.hunks.is_empty() {
+    let lines = ReviewLines::uncompared(old, new);
+    match lines.old.bytes(0..lines.old.len()) == lines.new.bytes(0..lines.new.len()) {
         true => ReviewBody::Whole(WholeChange {
             words: vec!["a new empty file".into()],
             ..WholeChange::default()
