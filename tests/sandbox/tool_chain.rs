@@ -29,6 +29,17 @@ fn a_device_that_the_person_names_is_in_the_view_and_no_other() {
     doctor.says(&format!("  device      {0}: {0}", given.display()));
 }
 
+/// Story: Vite listened on the first address of `localhost`, `::1`, and Node.js asked for IPv4 addresses only.
+#[test]
+fn localhost_is_one_address_for_servers_and_for_clients() {
+    if !has_view() || !require("getent") {
+        return;
+    }
+    let line = "getent ahosts localhost | cut -d' ' -f1 | sort -u | tr '\\n' ,";
+    let out = Place::new().call("run_command", &json!({ "command": line }), &[]).code(0);
+    assert!(out.stdout.contains("127.0.0.1,") && !out.stdout.contains("::1"), "{out:#?}");
+}
+
 /// Whatever the caller names: what is no character device of the host's `/dev`, and what the view has of its own, stays.
 #[test]
 fn only_a_device_of_the_host_is_given_as_one() {

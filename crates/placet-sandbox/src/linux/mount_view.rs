@@ -124,17 +124,15 @@ fn cover_resolver(ground: &ScratchTmpfs, server: Option<Ipv4Addr>) -> std::io::R
 }
 
 /// Only the machine itself is in the file: an address from there would be asked for before the stub, and cannot be
-/// reached. Outside, placet looks allowed names up with the host's own file.
+/// reached. Outside, placet looks allowed names up with the host's own file. `localhost` is 127.0.0.1 alone: the only other
+/// address of the network is one of IPv4, and so a client that asks for addresses of the kinds that there are (`AI_ADDRCONFIG`,
+/// as Node.js does) would not find a server that listens on the first of both, `::1`.
 fn cover_hosts(ground: &ScratchTmpfs) -> std::io::Result<()> {
     let system = rustix::system::uname();
     let own = system.nodename().to_str().unwrap_or_default();
     let is_name = own.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     let own = if is_name { own } else { "" };
-    cover_file(
-        ground,
-        "/etc/hosts",
-        &format!("127.0.0.1 localhost {own}\n::1 localhost ip6-localhost ip6-loopback\n"),
-    )
+    cover_file(ground, "/etc/hosts", &format!("127.0.0.1 localhost {own}\n::1 ip6-localhost ip6-loopback\n"))
 }
 
 /// Shows `text` at `path`, if there is a file.
