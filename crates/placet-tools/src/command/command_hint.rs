@@ -10,6 +10,14 @@ use std::sync::{Mutex, PoisonError};
 /// Directories whose content is not that of the machine, so that programs there are missing.
 const OWN_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
+/// What programs print that do not name the device which they miss, one file of it, and the pattern of the setting.
+const UNNAMED_DEVICES: [(&str, &str, &str); 4] = [
+    ("Could not access KVM kernel module: No such file", "/dev/kvm", "/dev/kvm"),
+    ("communicate with the NVIDIA driver", "/dev/nvidiactl", "/dev/nvidia*"),
+    ("no CUDA-capable device", "/dev/nvidiactl", "/dev/nvidia*"),
+    ("fuse: device not found", "/dev/fuse", "/dev/fuse"),
+];
+
 /// A command that failed.
 pub(crate) struct EndedCommand<'a> {
     pub(crate) line: &'a str,
@@ -102,7 +110,7 @@ static HINTS: [CommandHint; 9] = [
     },
     CommandHint {
         name: "device",
-        cause: missing_device,
+        cause: |ended| missing_device(ended).or_else(|| unnamed_device(ended, Path::exists)),
         sentence: |path| {
             format!("commands get a device of this machine with `sandbox.devices = [\"{path}\"]`")
         },
@@ -200,6 +208,13 @@ fn missing_device(ended: &EndedCommand<'_>) -> Option<String> {
     Some(placet_text::text::sanitize::name(found).into_owned())
 }
 
+/// A device of the machine that a program means without naming it.
+fn unnamed_device(ended: &EndedCommand<'_>, exists: impl Fn(&Path) -> bool) -> Option<String> {
+    let mut known = UNNAMED_DEVICES.iter();
+    let found = known.find(|(text, file, _)| ended.prints(text) && exists(Path::new(file)))?;
+    Some(found.2.into())
+}
+
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o111 != 0)
@@ -282,6 +297,20 @@ mod tests {
             let ended = EndedCommand { line, output, code, roots: &[], missing: &Vec::new };
             assert_eq!(ended.hints(&SaidHints::default()), Vec::<String>::new(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_device_that_a_program_does_not_name_is_named_where_the_machine_has_it() {
+        let device = |output, is_there: bool| {
+            let ended = EndedCommand { line: "x", output, code: 1, roots: &[], missing: &Vec::new };
+            unnamed_device(&ended, |_| is_there)
+        };
+        let nvidia = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n";
+        assert_eq!(device(nvidia, true).as_deref(), Some("/dev/nvidia*"));
+        assert_eq!(device(nvidia, false), None);
+        let kvm = "Could not access KVM kernel module: No such file or directory\n";
+        assert_eq!(device(kvm, true).as_deref(), Some("/dev/kvm"));
+        assert_eq!(device("Could not access KVM kernel module: Permission denied\n", true), None);
     }
 
     #[test]
