@@ -5,6 +5,7 @@ use crate::mcp::{
     ClientSecret, DefinitionError, HttpHeader, HttpServer, ServerDefinition, ServerKind, ServerProgram,
     UnsetVariable, expand_variables,
 };
+use crate::workspace::is_home_pattern;
 use std::time::Duration;
 
 /// Every `[mcp.servers.NAME]` that can be used. A mistake is reported, and its server is left out.
@@ -78,6 +79,12 @@ fn program(
     if settings.oauth_client_secret.is_some() {
         return Err(has_no_effect("oauth_client_secret"));
     }
+    // As people write other paths at home.
+    let keep: Vec<String> =
+        settings.keep.iter().map(|path| path.strip_prefix("~/").unwrap_or(path).to_string()).collect();
+    if let Some(path) = keep.iter().find(|path| !is_home_pattern(path)) {
+        return Err(DefinitionError::Keep { server: name.into(), path: path.clone() });
+    }
     let entry = |entry| ServerDefinition::environment_entry(name, entry, &variable);
     Ok(ServerProgram {
         command: expanded(name, command, &variable)?,
@@ -93,7 +100,8 @@ fn program(
         },
         hosts: settings.hosts.to_vec(),
         is_outside: settings.outside,
-        keeps_running: settings.keep,
+        keep,
+        keeps_running: settings.keep_running,
     })
 }
 
@@ -108,7 +116,8 @@ fn http_server(
         ("env", !settings.env.is_empty()),
         ("hosts", !settings.hosts.is_empty()),
         ("outside", settings.outside),
-        ("keep", settings.keep),
+        ("keep", !settings.keep.is_empty()),
+        ("keep_running", settings.keep_running),
     ];
     if let Some((key, _)) = of_programs.into_iter().find(|(_, is_set)| *is_set) {
         return Err(DefinitionError::OtherKind { server: name.into(), key, kind: "command" });

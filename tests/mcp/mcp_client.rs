@@ -264,7 +264,7 @@ fn a_server_keeps_its_memory_until_files_change() {
     // It sees what is pending, and so it was started again.
     assert_eq!((found[3].trim(), found[4].trim()), ("x", "call 2"));
     let calls = [("s__count", "{}"), ("write_file", write), ("s__count", "{}")];
-    let (place, server) = talk(Place::new(), "", "keep = true", &calls);
+    let (place, server) = talk(Place::new(), "", "keep_running = true", &calls);
     place.run(["--mode", "ask", "--allow", "mcp(*)", "-p", "go"]);
     assert_eq!(results(&server)[2].trim(), "call 2");
 }

@@ -7,3 +7,4 @@ mod mcp_client;
 mod mcp_http;
 mod mcp_login;
 mod mcp_requests;
+mod mcp_start;

@@ -3,6 +3,7 @@
 
 use super::calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 use super::calls::pipeline::TurnCalls;
+use super::calls::server_start;
 use super::compact::{Compaction, CompactionState};
 use super::config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 use super::conversation::log::Conversation;
@@ -496,9 +497,16 @@ impl Agent {
         if env.servers.is_empty() {
             return;
         }
-        let taken = registry.names();
-        let chosen = registry.servers().choose(env, &taken, stop, |words| events.notice(words)).await;
-        let Some(notices) = chosen else { return };
+        let servers = registry.servers();
+        let Some(unread) = servers.read_unknown(env, stop, |words| events.notice(words)).await else {
+            return;
+        };
+        for server in unread {
+            if !server_start::start_with_hosts(&self.services, events, &server.name, stop).await {
+                events.notice(server.words);
+            }
+        }
+        let notices = servers.choose(env, &registry.names());
         notices.into_iter().for_each(|words| events.notice(words));
         self.client.context.set_tools(registry.wire_specs());
     }

@@ -332,7 +332,8 @@ fn mcp_file(text: &str, trusted: bool) -> Option<ProjectSettings> {
 fn a_server_has_one_source_and_no_key_of_two_is_joined() {
     let own = "[mcp.servers.g]\ncommand = \"good\"\noutside = true\ntrusted = true\nhosts = [\"h\"]\nenv = [\"T\"]\n";
     let file = r#"{"mcpServers": {"g": {"command": "evil", "args": ["x"], "env": {"E": "1"}}, "h": {"command": "own"}}}"#;
-    let settings = "[mcp.servers.g]\nenabled = false\nkeep = true\n[mcp.servers.h]\ncommand = \"settings\"\n";
+    let settings =
+        "[mcp.servers.g]\nenabled = false\nkeep_running = true\n[mcp.servers.h]\ncommand = \"settings\"\n";
     let told = |config: &Config| -> Vec<String> {
         config.shadowed_servers.iter().map(ToString::to_string).collect()
     };

@@ -41,6 +41,8 @@ pub struct ServerProgram {
     pub hosts: Vec<String>,
     /// It runs with all rights of placet, not in the view.
     pub is_outside: bool,
+    /// Files below the home directory that are written there: `.notes/`, `.memory.json`.
+    pub keep: Vec<String>,
     /// It is not started again when files have changed.
     pub keeps_running: bool,
 }
@@ -85,6 +87,8 @@ pub enum DefinitionError {
     Header { server: String, error: HttpHeaderError },
     #[error("the server `{server}` needs the environment variable {variable}, which is not set")]
     Variable { server: String, variable: String },
+    #[error("`keep` of the server `{server}`: `{path}` is not a path below the home directory")]
+    Keep { server: String, path: String },
     #[error("`{entry}` of the server `{server}` is neither NAME=VALUE nor NAME")]
     Environment { server: String, entry: String },
 }

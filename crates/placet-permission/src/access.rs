@@ -35,6 +35,11 @@ pub enum Access {
     Network {
         host: String,
     },
+    /// A host that a server in the view may connect to when it starts, although its settings do not name the host.
+    ServerNetwork {
+        server: String,
+        host: String,
+    },
     /// A port of a command that programs of this machine reach at 127.0.0.1.
     Publish {
         port: u16,
@@ -67,7 +72,7 @@ impl Access {
             Access::Read { .. } => "read",
             Access::Write { .. } => "write",
             Access::Run { .. } => "run",
-            Access::Network { .. } => "network",
+            Access::Network { .. } | Access::ServerNetwork { .. } => "network",
             Access::Publish { .. } => "publish",
             Access::Fetch { .. } => "fetch",
             Access::ServerTool { .. } => "mcp",
@@ -81,6 +86,7 @@ impl Access {
             Access::Read { path, .. } | Access::Write { path, .. } => Some(path),
             Access::Run { .. }
             | Access::Network { .. }
+            | Access::ServerNetwork { .. }
             | Access::Publish { .. }
             | Access::Fetch { .. }
             | Access::ServerTool { .. }

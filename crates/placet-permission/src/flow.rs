@@ -44,6 +44,7 @@ impl Policy {
                     }
                 }
                 Access::Network { .. }
+                | Access::ServerNetwork { .. }
                 | Access::Publish { .. }
                 | Access::Fetch { .. }
                 | Access::ServerTool { .. }
@@ -73,7 +74,9 @@ impl Policy {
         for one in reach {
             // A server gets the arguments: it is a place to which data flows, as a host is.
             let target = match one {
-                Access::Network { host } | Access::Fetch { host } => host.clone(),
+                Access::Network { host } | Access::ServerNetwork { host, .. } | Access::Fetch { host } => {
+                    host.clone()
+                }
                 Access::ServerTool { server, .. } => format!("mcp.{server}"),
                 _ => continue,
             };

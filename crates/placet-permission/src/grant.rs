@@ -27,6 +27,10 @@ pub enum Grant {
     Publish(Vec<u16>),
     /// One tool of one server, with any arguments.
     ServerTool { server: String, tool: String },
+    /// Connections of one server to one host.
+    ServerNetwork { server: String, host: String },
+    /// What one call of a server asks for together.
+    Several(Vec<Grant>),
 }
 
 /// How long a grant is valid.
@@ -74,6 +78,11 @@ impl Grant {
             (Grant::Network(granted), Access::Network { host }) => granted.contains(host),
             (Grant::Publish(granted), Access::Publish { port }) => granted.contains(port),
             (
+                Grant::ServerNetwork { server, host },
+                Access::ServerNetwork { server: wanted, host: named },
+            ) => server == wanted && host == named,
+            (Grant::Several(all), reach) => all.iter().any(|grant| grant.covers(reach)),
+            (
                 Grant::ServerTool { server, tool },
                 Access::ServerTool { server: wanted, tool: called, changed: false, .. },
             ) => server == wanted && tool == called,
@@ -81,12 +90,20 @@ impl Grant {
         }
     }
 
-    /// One grant that covers what both cover; only two grants of hosts, or of ports, can be one.
+    /// One grant that covers what both cover; only grants of hosts, of ports, or of a server can be one.
     pub(super) fn joined(self, other: Grant) -> Option<Grant> {
         match (self, other) {
             (Grant::Network(mut hosts), Grant::Network(more)) => {
                 hosts.extend(more);
                 Some(Grant::Network(hosts))
+            }
+            (
+                first @ (Grant::ServerTool { .. } | Grant::ServerNetwork { .. }),
+                more @ Grant::ServerNetwork { .. },
+            ) => Some(Grant::Several(vec![first, more])),
+            (Grant::Several(mut all), more @ Grant::ServerNetwork { .. }) => {
+                all.push(more);
+                Some(Grant::Several(all))
             }
             (Grant::Publish(mut ports), Grant::Publish(more)) => {
                 ports.extend(more);
@@ -113,6 +130,11 @@ impl Grant {
                 format!("commands publishing port {}", ports.join(" and "))
             }
             Grant::ServerTool { server, tool } => format!("mcp({server}.{tool}), with any arguments"),
+            Grant::ServerNetwork { server, host } => format!("the server {server} connecting to {host}"),
+            Grant::Several(all) => {
+                let all: Vec<String> = all.iter().map(Grant::describe).collect();
+                all.join("; ")
+            }
         }
     }
 }

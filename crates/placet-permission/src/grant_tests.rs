@@ -54,6 +54,35 @@ fn an_always_for_hosts_covers_exactly_these_hosts_until_the_session_ends() {
 }
 
 #[test]
+fn an_always_for_a_server_covers_its_tool_and_its_hosts_and_no_other_server() {
+    let tool = |server: &str| Access::ServerTool {
+        server: server.into(),
+        tool: "look".into(),
+        confined: false,
+        vouched: false,
+        changed: false,
+    };
+    let network =
+        |server: &str, host: &str| Access::ServerNetwork { server: server.into(), host: host.into() };
+    let decide = |policy: &Policy, reach: Vec<Access>| policy.decide(&CallId::new("c"), "s__look", reach);
+    let mut policy = policy(Mode::Ask, &[]);
+    let all = || vec![tool("s"), network("s", "pypi.org"), network("s", "files.pythonhosted.org")];
+    let Decision::Ask(question) = decide(&policy, all()) else { panic!("asks") };
+    let always = question.always.unwrap();
+    assert_eq!(
+        always.describe(),
+        "mcp(s.look), with any arguments; the server s connecting to pypi.org; the server s connecting to \
+         files.pythonhosted.org"
+    );
+    policy.remember(always);
+    assert!(matches!(decide(&policy, all()), Decision::Allow(_)));
+    for reach in [tool("other"), network("other", "pypi.org"), network("s", "example.org")] {
+        assert!(matches!(decide(&policy, vec![reach.clone()]), Decision::Ask(_)), "{reach:?}");
+    }
+    assert_eq!(answer(&policy, "run_command", Access::Network { host: "pypi.org".into() }), "ask");
+}
+
+#[test]
 fn what_a_permit_covers_is_what_was_decided() {
     let policy = policy(Mode::Read, &[]);
     let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "read_file", vec![read("/w/a")]) else {

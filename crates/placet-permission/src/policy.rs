@@ -194,7 +194,7 @@ impl Policy {
                     let asking = asking.get_or_insert_default();
                     asking.add(reason);
                     asking.needs_care |= is_protected_write(one, &self.protected);
-                    // With two reasons to ask, one remembered answer covers both only where both are hosts.
+                    // With two reasons to ask, one remembered answer covers both only where both can be one grant.
                     asking.always = match (asking.always.take(), always) {
                         (None, always) => always.filter(|_| first),
                         (Some(known), Some(more)) => known.joined(more),
@@ -427,6 +427,9 @@ fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
         (Mode::Read, Access::Network { .. }) => {
             deny("in read mode commands have no network", "continue without it")
         }
+        (Mode::Read, Access::ServerNetwork { .. }) => {
+            deny("in read mode servers have no network", "continue without it")
+        }
         (Mode::Read, Access::ServerTool { confined: false, vouched: false, .. }) => deny(
             "in read mode a server is used only in the copy-on-write view and without hosts",
             "continue without it",
@@ -466,6 +469,12 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         Access::Network { host } => AccessVerdict::Ask {
             reason: network_reason(host),
             always: Some(Grant::Network(vec![host.clone()])),
+            flag: Some(format!("--allow 'network({host})'")),
+        },
+        Access::ServerNetwork { .. } if mode == Mode::Unrestricted => allow,
+        Access::ServerNetwork { server, host } => AccessVerdict::Ask {
+            reason: format!("the MCP server `{server}` wants to connect to `{host}`"),
+            always: Some(Grant::ServerNetwork { server: server.clone(), host: host.clone() }),
             flag: Some(format!("--allow 'network({host})'")),
         },
         // Without a sandbox the ports of a command are those of the machine.

@@ -69,11 +69,16 @@ fn rules_match_characters_and_caution_both_forms_of_a_letter() {
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
     let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };
-    let table: [(&str, Access, [&str; 5]); 14] = [
+    let table: [(&str, Access, [&str; 5]); 15] = [
         ("run_command", confined("cargo test"), ["deny", "allow", "allow", "allow", "allow"]),
         // In the view its effects are applied only after a person has seen them; without a view it asks first.
         ("run_command", confined("git reset --hard"), ["deny", "allow", "allow", "allow", "ask"]),
         ("run_command", Access::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
+        (
+            "s__a",
+            Access::ServerNetwork { server: "s".into(), host: "a.b".into() },
+            ["deny", "deny", "ask", "ask", "allow"],
+        ),
         ("run_command", Access::Publish { port: 8123 }, ["deny", "ask", "ask", "ask", "allow"]),
         ("edit_file", write("/w/.envrc"), ["deny", "deny", "allow", "ask", "ask"]),
         ("read_file", read("/w/a"), ["deny", "allow", "allow", "allow", "allow"]),

@@ -168,7 +168,7 @@ impl Rule {
         }
         // The programs of this machine are not among "all hosts": a rule that allows one of them has to name it.
         if self.verdict == RuleVerdict::Allow
-            && matches!(reach, Access::Network { host } | Access::Fetch { host } if host.to_ascii_lowercase().starts_with("localhost:"))
+            && matches!(reach, Access::Network { host } | Access::ServerNetwork { host, .. } | Access::Fetch { host } if host.to_ascii_lowercase().starts_with("localhost:"))
             && !self.pattern.as_ref().is_some_and(RulePattern::names_this_machine)
         {
             return false;
@@ -179,7 +179,9 @@ impl Rule {
                 pattern.matches_path(path, roots, self.verdict != RuleVerdict::Allow)
             }
             Access::Run { command, cwd, .. } => self.matches_line(command, cwd),
-            Access::Network { host } | Access::Fetch { host } => pattern.matches_host(host),
+            Access::Network { host } | Access::ServerNetwork { host, .. } | Access::Fetch { host } => {
+                pattern.matches_host(host)
+            }
             Access::Publish { port } => pattern.matches_name(&port.to_string()),
             Access::ServerTool { server, tool, .. } => pattern.matches_name(&format!("{server}.{tool}")),
             Access::Session | Access::Approval => false,

@@ -64,7 +64,8 @@ pub use result::{
     FileDiff, LeftOut, OutputFacts, ToolOutput,
 };
 pub use servers::{
-    PROMPT_TOOL, RESOURCE_TOOL, ServerPool, ServerState, ServerStatus, ServerTools, read_server_tools,
+    PROMPT_TOOL, RESOURCE_TOOL, START_TOOL, ServerPool, ServerState, ServerStatus, ServerTools, UnreadServer,
+    read_server_tools,
 };
 pub use skill::SKILL_TOOL;
 pub use stop_stage::{StopStage, StopStageCell};

@@ -46,6 +46,7 @@ pub use files::home::home_copy::AcceptBytes;
 pub use files::home::keep_error::KeepError;
 pub use files::home::kept_database::{DatabaseFile, database_of, is_database, keep_database};
 pub use files::home::kept_file::{KeptFileStamp, keep_file};
+pub use files::home::kept_path::{KeptPath, is_home_match, is_home_pattern, is_in_home_cache};
 pub use files::metadata::path_state::{FileAttrs, PathState};
 pub use files::metadata::shared_state::SharedState;
 pub use files::opening::open::{OpenConsent, OpenedFile};

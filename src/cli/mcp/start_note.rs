@@ -18,8 +18,8 @@ pub(in crate::cli) fn start_note(program: &str, is_without_hosts: bool) -> Optio
     };
     is_without_hosts.then(|| {
         format!(
-            "`{name}` has no network in the view: start the server once yourself, so that it is in the cache, or allow \
-             {hosts} (`hosts`)"
+            "`{name}` has no network in the view: placet asks about hosts that a start needs, unless the server is in the \
+             cache; or allow {hosts} (`hosts`)"
         )
     })
 }

@@ -291,7 +291,8 @@ impl EndedRun {
         lines.extend(summary.failed.map(|hosts| format!("no connection to {hosts}")));
         lines.extend(
             summary
-                .first_refused
+                .refused_names
+                .first()
                 .map(|name| format!("hint: `placet run --network {name} {target}` allows it")),
         );
         lines

@@ -2,15 +2,11 @@
 
 use crate::cli::report::CliError;
 use crate::text::{count, shell_word, visible};
-use crate::workspace::{FileChange, LayerKind, View};
+use crate::workspace::{FileChange, LayerKind, View, is_in_home_cache};
 use std::path::{Path, PathBuf};
 
 /// The most paths that are named.
 const NAMED: usize = 3;
-
-/// Directories that programs fill again by themselves. A change in them is no loss.
-const CACHES: [&str; 6] =
-    [".cache", ".npm", ".cargo/registry", ".cargo/git", "go/pkg/mod", ".local/state/nix"];
 
 /// Files that are not applied, below the home directory.
 #[derive(Debug, Default)]
@@ -30,10 +26,9 @@ impl HomeLeft {
             return Ok(HomeLeft { home, ..HomeLeft::default() });
         }
         let set = changes.changes(LayerKind::Pending).map_err(CliError::new)?;
-        let is_cache = |path: &Path| CACHES.iter().any(|cache| path.starts_with(cache));
         let below_home = |change: &FileChange| {
             let path = change.path.strip_prefix(&home).ok()?;
-            (!path.as_os_str().is_empty() && !is_cache(path)).then(|| path.to_path_buf())
+            (!path.as_os_str().is_empty() && !is_in_home_cache(path)).then(|| path.to_path_buf())
         };
         let is_file = |change: &&FileChange| {
             !(change.after.is_directory() || change.before.is_directory() && change.after.is_absent())

@@ -3,8 +3,8 @@
 
 use crate::cli::report::CliError;
 use crate::config::{Config, RunPresetSettings};
-use crate::permission::is_protected;
 use crate::text::nearest;
+use crate::workspace::{KeptPath, is_home_match, is_home_pattern};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -121,9 +121,7 @@ impl RunPreset {
         for (key, list) in [("keep", &self.keep), ("credentials", &self.credentials), ("later", &self.later)]
         {
             for path in list {
-                let plain =
-                    Path::new(path).components().all(|c| matches!(c, std::path::Component::Normal(_)));
-                if path.is_empty() || !plain {
+                if !is_home_pattern(path) {
                     return wrong(key, path, "is not a path below the home directory");
                 }
             }
@@ -149,7 +147,7 @@ impl RunPreset {
 
     /// What the preset says of a file, by its path below the home directory.
     pub(super) fn kind_of(&self, path: &Path) -> StateKind {
-        let listed = |list: &[String]| list.iter().any(|pattern| is_match(pattern, path));
+        let listed = |list: &[String]| list.iter().any(|pattern| is_home_match(pattern, path));
         // Strictest first: `later` has exceptions of what `keep` covers.
         if self.credentials.iter().any(|credential| Path::new(credential) == path) {
             StateKind::Credential
@@ -157,12 +155,12 @@ impl RunPreset {
             StateKind::Dropped
         } else if listed(&self.later) {
             StateKind::RunsLater
-        } else if let Some(pattern) = self.keep.iter().find(|pattern| is_match(pattern, path)) {
-            // A kept directory may have anything in it, also a repository with hooks.
-            let below: PathBuf = path.components().skip(Path::new(pattern).components().count()).collect();
-            if is_protected(&below) { StateKind::RunsLater } else { StateKind::Kept }
         } else {
-            StateKind::Dropped
+            match KeptPath::of(path, &self.keep) {
+                KeptPath::No => StateKind::Dropped,
+                KeptPath::Yes => StateKind::Kept,
+                KeptPath::RunsLater => StateKind::RunsLater,
+            }
         }
     }
 
@@ -248,28 +246,6 @@ fn behind_links(home: &Path, pattern: &str) -> Option<String> {
     let slash = if pattern.ends_with('/') { "/" } else { "" };
     let joined: Vec<&str> = std::iter::once(below).chain(rest).filter(|part| !part.is_empty()).collect();
     Some(joined.join("/") + slash).filter(|path| path != slash)
-}
-
-/// Whether a pattern covers a path: name by name, and with `/` at the end also everything below.
-pub(super) fn is_match(pattern: &str, path: &Path) -> bool {
-    let mut names = path.iter();
-    let wanted = pattern.trim_end_matches('/').split('/');
-    for want in wanted {
-        if !names.next().and_then(|name| name.to_str()).is_some_and(|name| is_name_match(want, name)) {
-            return false;
-        }
-    }
-    pattern.ends_with('/') || names.next().is_none()
-}
-
-/// `*` matches any text.
-fn is_name_match(pattern: &str, name: &str) -> bool {
-    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
-    let Some(rest) = name.strip_prefix(head) else { return false };
-    rest.char_indices()
-        .map(|(at, _)| at)
-        .chain([rest.len()])
-        .any(|at| rest.get(at..).is_some_and(|rest| is_name_match(tail, rest)))
 }
 
 #[cfg(test)]

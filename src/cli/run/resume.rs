@@ -1,7 +1,8 @@
 //! How a program continues with a message: its preset says which arguments resume a conversation, and which options of the
 //! person are given again.
 
-use super::preset::{RunPreset, is_match};
+use super::preset::RunPreset;
+use crate::workspace::is_home_match;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a message. A command line has at most 128 KB, and a quote takes four bytes in it.
@@ -91,7 +92,7 @@ impl RunPreset {
 
     /// The id of the conversation that was written last. `kept` are paths below `home`.
     pub(super) fn session_in(&self, kept: &[PathBuf], home: &Path) -> Option<String> {
-        let of_session = |path: &&PathBuf| self.sessions.iter().any(|pattern| is_match(pattern, path));
+        let of_session = |path: &&PathBuf| self.sessions.iter().any(|pattern| is_home_match(pattern, path));
         let modified =
             |path: &PathBuf| std::fs::metadata(home.join(path)).and_then(|meta| meta.modified()).ok();
         let newest = kept.iter().filter(of_session).max_by_key(|path| modified(path))?;

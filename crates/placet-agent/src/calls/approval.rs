@@ -105,7 +105,7 @@ async fn ask(ctx: &CallContext, question: PolicyQuestion, preview: CallPreview) 
     let allows = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
     if let Some(hosts) = hosts(&question.reach).filter(|_| allows) {
         // The question leaves the screen: what was allowed to leave the machine stays in view.
-        ctx.events.notice(format!("allowed for this command: {hosts}"));
+        ctx.events.notice(format!("allowed for {hosts}"));
     }
     match reply {
         ApprovalReply::Yes => Ok(()),
@@ -126,14 +126,20 @@ async fn ask(ctx: &CallContext, question: PolicyQuestion, preview: CallPreview) 
     }
 }
 
-/// The hosts that a command wants to connect to, in one line; `None` where there are none.
+/// Who wants to connect to which hosts, in one line; `None` where nobody does.
 fn hosts(reach: &[Access]) -> Option<String> {
-    let named = reach.iter().filter_map(|access| match access {
-        Access::Network { host } => Some(sanitize::line(host).into_owned()),
-        _ => None,
-    });
-    let all = named.collect::<Vec<_>>();
-    (!all.is_empty()).then(|| all.join(", "))
+    let mut who = None;
+    let mut named = Vec::new();
+    for access in reach {
+        let (by, host) = match access {
+            Access::Network { host } => ("this command".to_string(), host),
+            Access::ServerNetwork { server, host } => (format!("the server {server}"), host),
+            _ => continue,
+        };
+        who = Some(by);
+        named.push(sanitize::line(host));
+    }
+    who.map(|who| format!("{who}: {}", named.join(", ")))
 }
 
 /// Why a result is withheld.

@@ -10,4 +10,5 @@ pub(super) mod output_stream;
 pub(super) mod pipeline;
 pub(super) mod rejection;
 pub(super) mod server_requests;
+pub(super) mod server_start;
 pub(super) mod single_call;

@@ -42,7 +42,11 @@ settings_table! {
         "mcp.servers.*.trusted" => trusted: bool = false;
 
         /// Do not start the server again when files have changed: it keeps its memory, and sees older files.
-        "mcp.servers.*.keep" => keep: bool = false;
+        "mcp.servers.*.keep_running" => keep_running: bool = false;
+
+        /// Files below your home directory that are written there, such as `.notes/` or `.memory.json`. What else the server
+        /// writes there lasts for the session.
+        "mcp.servers.*.keep" => keep: SettingTexts = [];
 
         /// Use the server.
         "mcp.servers.*.enabled" => enabled: bool = true;

@@ -107,12 +107,13 @@ impl SandboxedRun {
     }
 
     /// As [`SandboxedRun::finish`], for a server, which saw the view as it was when it began. `writer` is the call that
-    /// ended it, or that made it write. However it ended, what it wrote counts: a server has no result of its own.
+    /// ended it, or that made it write; `kept` is how many files at home were written there. However it ended, what it wrote
+    /// counts: a server has no result of its own.
     pub(crate) async fn finish_server(
         self,
         workspace: &Workspace,
         writer: WriteContext,
-        suffix: String,
+        (suffix, kept): (String, usize),
     ) -> Result<EffectsSummary, ToolError> {
         let SandboxedRun { view, command: Some(command), writer: began, .. } = self else {
             return Ok(EffectsSummary::default());
@@ -123,7 +124,8 @@ impl SandboxedRun {
         let settled = tokio::task::spawn_blocking(move || {
             let command = command.made_by(writer.origin.clone());
             let hidden = |path: &Path| hidden_by.is_hidden(path);
-            let (effects, held) = view.finish_background_held(command, &suffix, &hidden)?;
+            let (mut effects, held) = view.finish_background_held(command, &suffix, &hidden)?;
+            effects.home = effects.home.saturating_sub(kept);
             let fate = outcome_of(&view, &held, &effects, &writer);
             Ok::<_, std::io::Error>((effects, fate))
         });
@@ -138,6 +140,11 @@ impl SandboxedRun {
         let Some(command) = &self.command else { return false };
         let so_far = command.changes_so_far(1, &|path: &Path| workspace.is_hidden(path));
         so_far.map_or(true, |found| !found.changes.is_empty())
+    }
+
+    /// Where its changes to the home directory are while it runs.
+    pub(crate) fn home_layer(&self) -> Option<&Path> {
+        self.command.as_ref()?.home_layer()
     }
 
     /// True if the command writes to layers of its own.
@@ -309,7 +316,9 @@ pub(super) fn with_network(
     let summary = NetworkSummary::of(sandbox_report);
     told.for_model.push_str(&summary.for_model());
     told.for_person.push_str(&summary.for_person());
-    if let Some(host) = summary.first_refused.filter(|_| said.is_some_and(|said| said.is_first("network"))) {
+    if let Some(host) =
+        summary.refused_names.first().filter(|_| said.is_some_and(|said| said.is_first("network")))
+    {
         told.for_person
             .push_str(&format!(" · hint: `--allow 'network({host})'` or `sandbox.hosts` allows it"));
     }

@@ -11,8 +11,8 @@ const SHOWN: usize = 5;
 pub struct NetworkSummary {
     /// `pkg.example.org (3 times), static.example.org and 2 more`: names that no entry allows.
     pub refused: Option<String>,
-    /// The first of the names that no entry allows, for an example of an option.
-    pub first_refused: Option<String>,
+    /// The names that no entry allows, at most five of them.
+    pub refused_names: Vec<String>,
     /// `crates.io:443: connection refused`: allowed hosts to which there was no connection.
     pub failed: Option<String>,
     /// Names that a wildcard allows, and for which there was no room.
@@ -49,7 +49,11 @@ impl NetworkSummary {
         };
         NetworkSummary {
             refused: list(NetworkEventKind::Refused, counted),
-            first_refused: record.of(NetworkEventKind::Refused).next().map(|event| event.name.clone()),
+            refused_names: record
+                .of(NetworkEventKind::Refused)
+                .take(SHOWN)
+                .map(|event| event.name.clone())
+                .collect(),
             failed: list(NetworkEventKind::Failed, failed),
             used_up: list(NetworkEventKind::UsedUp, counted),
         }
@@ -95,7 +99,10 @@ mod tests {
         }
         let failed = r#"{"event":"failed","name":"a.example","port":443,"reason":"refused","count":2}"#;
         let summary = NetworkSummary::of(Some(&format!(r#"{{"events":[{events}{failed}]}}"#)));
-        assert_eq!(summary.first_refused.as_deref(), Some("h1.example"));
+        assert_eq!(
+            summary.refused_names,
+            ["h1", "h2", "h3", "h4", "h5"].map(|name| format!("{name}.example"))
+        );
         let report = r#"{"events":[{"event":"refused","name":"a.example","count":1}]}"#;
         assert_eq!(NetworkSummary::without(Some(report), &["a.example".into()]), NetworkSummary::default());
         assert_eq!(

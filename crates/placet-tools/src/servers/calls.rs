@@ -3,13 +3,14 @@
 use super::pool::{ServerPool, ServerSlot};
 use super::requests::CallRequests;
 use super::running::{RunningServer, quoted};
-use super::start::{failure, start_server};
+use super::start::{StartFailure, failure, start_server};
 use crate::command::command_effects::EffectsSummary;
 use crate::{ProgressSink, ServerRequestHost, ToolContext, ToolError};
 use placet_mcp::{
     CallLimits, CallListeners, CallToolResult, HttpFailure, KnownTools, McpClientError, ServerCallSubject,
     ServerToolSpec, ToolDefinitionHash,
 };
+use placet_permission::WritePolicy;
 use placet_workspace::WriteContext;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,8 @@ pub(super) struct ServerCall<'a> {
     pub(super) server: &'a str,
     pub(super) subject: ServerCallSubject,
     pub(super) writer: WriteContext,
+    /// Hosts beyond those of its settings that the person allowed for a start.
+    pub(super) hosts: Vec<String>,
     /// The changed definition that the person saw and approved.
     pub(super) approved: Option<ToolDefinitionHash>,
     pub(super) cancel: &'a CancellationToken,
@@ -56,12 +59,22 @@ pub async fn read_server_tools(
     server: &str,
     cancel: &CancellationToken,
 ) -> Result<KnownTools, ToolError> {
+    read_tools_with(env, server, &[], cancel).await
+}
+
+/// The same for a server that may connect to these hosts, too.
+pub(super) async fn read_tools_with(
+    env: &ToolContext,
+    server: &str,
+    hosts: &[String],
+    cancel: &CancellationToken,
+) -> Result<KnownTools, ToolError> {
     let runner = ServerRunner { pool: &env.servers, env };
     let slot = env.servers.slot(server)?;
     let landing = env.mode.load().write_policy();
     let reading = async {
         let mut running = slot.running.lock().await;
-        runner.ensure(slot, &mut running, &WriteContext::from(landing)).await
+        runner.ensure(slot, &mut running, &WriteContext::from(landing), hosts).await
     };
     tokio::select! {
         read = reading => read?,
@@ -82,6 +95,7 @@ impl<'a> ServerRunner<'a> {
         slot: &ServerSlot,
         running: &mut Option<RunningServer>,
         writer: &WriteContext,
+        hosts: &[String],
     ) -> Result<(), ToolError> {
         let (definition, env) = (&slot.definition, self.env);
         if running.as_ref().is_some_and(|server| !server.fits(definition, &env.workspace, writer.landing)) {
@@ -101,11 +115,19 @@ impl<'a> ServerRunner<'a> {
             }
             self.pool.make_dir()?;
             let log = self.pool.log_file(&definition.name);
-            match start_server(definition, (env, self.pool.access()), writer.clone(), &log).await {
+            match start_server(definition, hosts, (env, self.pool.access()), writer.clone(), &log).await {
                 Ok(server) => *running = Some(server),
-                Err(error) => return Err(self.pool.failed(slot, &error)),
+                Err(StartFailure { error, refused }) => {
+                    let error = self.pool.failed(slot, &error);
+                    if refused.is_empty() || writer.landing == WritePolicy::Discard {
+                        return Err(error);
+                    }
+                    slot.status().wants(hosts, refused);
+                    let hint = "make the call again: the person is asked about these hosts";
+                    return Err(ToolError::hint(error.message, hint));
+                }
             }
-            slot.status().started();
+            slot.status().started(hosts);
         }
         let Some(server) = running.as_ref() else { return Ok(()) };
         if !is_new && !server.connection.take_list_changed() {
@@ -133,7 +155,7 @@ impl<'a> ServerRunner<'a> {
         let mut answer = Err(McpClientError::Http(HttpFailure::SessionEnded));
         for _ in 0..SESSIONS {
             tokio::select! {
-                ready = self.ensure(slot, &mut running, writer) => ready?,
+                ready = self.ensure(slot, &mut running, writer, &call.hosts) => ready?,
                 () = cancel.cancelled() => return Ok(ServerAnswer::stopped()),
             }
             self.check_description(slot, &call)?;

@@ -5,6 +5,7 @@
 
 mod calls;
 mod deferred;
+mod home_writes;
 mod offered;
 mod person_tools;
 mod pool;
@@ -16,8 +17,8 @@ mod start;
 mod status;
 
 pub use calls::read_server_tools;
-pub use offered::ServerTools;
-pub use person_tools::{PROMPT_TOOL, RESOURCE_TOOL};
-pub(super) use person_tools::{ServerPromptTool, ServerResourceTool};
+pub use offered::{ServerTools, UnreadServer};
+pub use person_tools::{PROMPT_TOOL, RESOURCE_TOOL, START_TOOL};
+pub(super) use person_tools::{ServerPromptTool, ServerResourceTool, ServerStartTool};
 pub use pool::ServerPool;
 pub use status::{ServerState, ServerStatus};

@@ -4,7 +4,7 @@
 use super::calls::read_server_tools;
 use super::deferred::instead_of;
 use super::server_tool::ServerTool;
-use crate::{Tool, ToolContext};
+use crate::{Tool, ToolContext, ToolError};
 use futures_util::future::join_all;
 use placet_mcp::{KnownTools, ServerDefinition};
 use placet_text::text::{count, visible};
@@ -20,6 +20,13 @@ const LONGEST_NAME: usize = 64;
 /// The tools of all servers for a conversation. Empty until [`ServerTools::choose`].
 #[derive(Default)]
 pub struct ServerTools(OnceLock<OfferedTools>);
+
+/// A server whose tools could not be read.
+pub struct UnreadServer {
+    pub name: String,
+    /// What the person should know.
+    pub words: String,
+}
 
 /// What was chosen.
 #[derive(Default)]
@@ -40,36 +47,44 @@ impl ServerTools {
         self.0.get()?.by_name.get(name)
     }
 
-    /// Chooses the tools, once: later calls do nothing and return `None`. Servers whose tools are not stored are started
-    /// for it. Returns what the person should know.
-    pub async fn choose(
+    /// Starts the servers whose tools are not stored. Returns those that did not start; `None` where the tools were chosen
+    /// before.
+    pub async fn read_unknown(
         &self,
         env: &ToolContext,
-        taken: &[String],
         cancel: &CancellationToken,
         on_start: impl Fn(&str),
-    ) -> Option<Vec<String>> {
+    ) -> Option<Vec<UnreadServer>> {
         if self.0.get().is_some() {
             return None;
         }
-        let enabled: Vec<&ServerDefinition> =
-            env.servers.definitions().filter(|definition| definition.is_enabled).collect();
         let unknown: Vec<&ServerDefinition> =
-            enabled.iter().filter(|d| env.servers.status(&d.name).known.is_none()).copied().collect();
+            enabled(env).filter(|d| env.servers.status(&d.name).known.is_none()).collect();
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().map(|definition| definition.name.as_str()).collect();
             on_start(&format!("starting {} to read the tools", names.join(", ")));
         }
-        let reading = unknown.iter().map(|d| read_server_tools(env, &d.name, cancel));
+        let reading = join_all(unknown.iter().map(|d| read_server_tools(env, &d.name, cancel))).await;
+        let unread = |(definition, result): (&&ServerDefinition, Result<KnownTools, ToolError>)| {
+            let words = format!("{}; its tools are not offered", result.err()?.message);
+            let name = definition.name.clone();
+            Some(UnreadServer { name, words })
+        };
+        Some(unknown.iter().zip(reading).filter_map(unread).collect())
+    }
+
+    /// Chooses the tools, once: later calls do nothing. Returns what the person should know.
+    pub fn choose(&self, env: &ToolContext, taken: &[String]) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
-        for result in join_all(reading).await {
-            told.extend(result.err().map(|e| format!("{}; its tools are not offered", e.message)));
-        }
-        let lists = enabled.into_iter().filter_map(|d| Some((d, env.servers.status(&d.name).known?)));
+        let lists = enabled(env).filter_map(|d| Some((d, env.servers.status(&d.name).known?)));
         let tools = named(lists, taken, &mut told);
         let chosen = self.0.set(offered(tools)).is_ok();
-        chosen.then_some(told)
+        if chosen { told } else { Vec::new() }
     }
+}
+
+fn enabled(env: &ToolContext) -> impl Iterator<Item = &ServerDefinition> {
+    env.servers.definitions().filter(|definition| definition.is_enabled)
 }
 
 /// All tools under names that are different from each other and from `taken`.

@@ -131,6 +131,11 @@ impl ServerPool {
         status.clone()
     }
 
+    /// The hosts that the last start of a server needed and was refused.
+    pub fn wanted_hosts(&self, server: &str) -> Vec<String> {
+        self.slot(server).map(|slot| slot.status().wanted_hosts.clone()).unwrap_or_default()
+    }
+
     /// The last log messages that the server sent over the protocol: hostile text. Empty while it is used.
     pub fn messages(&self, server: &str) -> Vec<String> {
         let Ok(slot) = self.slot(server) else { return Vec::new() };
@@ -239,12 +244,16 @@ impl ServerPool {
         writer: &WriteContext,
     ) -> Result<EffectsSummary, ToolError> {
         let Some(server) = running.take() else { return Ok(EffectsSummary::default()) };
-        slot.status().state = ServerState::Idle;
+        {
+            let mut status = slot.status();
+            status.state = ServerState::Idle;
+            status.given_hosts.clear();
+        }
         server.end(workspace, writer.clone(), &slot.definition.name).await
     }
 
-    /// Ends the servers that have changed files since their last call, at the end of a turn: the changes are pending
-    /// when the person is asked about them. Reads the lists of tools that changed, and tries again to store logins. Returns
+    /// Ends the servers that have changed files since their last call, or files at home that they keep, at the end of a turn:
+    /// the changes are pending when the person is asked about them. Reads the lists of tools that changed, and tries again to store logins. Returns
     /// a sentence for each.
     pub async fn settle(&self, workspace: &Workspace) -> Vec<String> {
         let mut told = self.0.logins.retry().await;
@@ -258,19 +267,23 @@ impl ServerPool {
                     slot.definition.name
                 ));
             }
-            if !running.as_ref().is_some_and(|server| server.has_written(workspace)) {
+            let name = &slot.definition.name;
+            let Some(server) = running.as_ref() else { continue };
+            let left = server.home.as_ref().filter(|_| !slot.status().said_home);
+            if let Some(words) = left.and_then(|home| home.left(name)) {
+                slot.status().said_home = true;
+                told.push(words);
+            }
+            let has_written = server.has_written(workspace);
+            if !has_written && !server.has_kept_files() {
                 continue;
             }
             let writer = WriteContext::from(WritePolicy::Hold);
-            let name = &slot.definition.name;
+            let what =
+                if has_written { "changed files after its call" } else { "wrote to your home directory" };
             match self.end(slot, &mut running, workspace, &writer).await {
                 Ok(effects) if effects.for_person.is_empty() => {}
-                Ok(effects) => {
-                    told.push(format!(
-                        "the server `{name}` changed files after its call{}",
-                        effects.for_person
-                    ));
-                }
+                Ok(effects) => told.push(format!("the server `{name}` {what}{}", effects.for_person)),
                 Err(e) => told.push(format!("the server `{name}`: {}", e.message)),
             }
         }

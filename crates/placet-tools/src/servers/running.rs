@@ -1,5 +1,6 @@
 //! One process of a server that has answered: whether a call may use it, its end, and its changes.
 
+use super::home_writes::ServerHome;
 use crate::ToolError;
 use crate::command::command_effects::{EffectsSummary, SandboxedRun};
 use placet_mcp::{ServerConnection, ServerDefinition};
@@ -27,6 +28,8 @@ pub(super) struct RunningServer {
     pub(super) supervisor: Option<BackgroundSupervisor>,
     /// Absent outside of the view.
     pub(super) run: Option<SandboxedRun>,
+    /// Absent where it writes to the home directory itself, or not at all.
+    pub(super) home: Option<ServerHome>,
     pub(super) landing: WritePolicy,
     pub(super) stamp: ViewStamp,
 }
@@ -69,6 +72,11 @@ impl RunningServer {
         self.run.as_ref().is_some_and(|run| run.has_written(workspace))
     }
 
+    /// True if it has written files at home that its settings keep, which waits for its end.
+    pub(super) fn has_kept_files(&self) -> bool {
+        self.home.as_ref().is_some_and(ServerHome::has_kept)
+    }
+
     /// Ends the server and everything that it started, and puts its changes where its mode says.
     pub(super) async fn end(
         self,
@@ -76,7 +84,7 @@ impl RunningServer {
         writer: WriteContext,
         name: &str,
     ) -> Result<EffectsSummary, ToolError> {
-        let RunningServer { connection, supervisor, run, landing, .. } = self;
+        let RunningServer { connection, supervisor, run, home, landing, .. } = self;
         connection.close().await;
         if let Some(supervisor) = supervisor {
             let _ = ended(supervisor, GRACE).await;
@@ -89,7 +97,19 @@ impl RunningServer {
             });
         }
         let writer = WriteContext { origin: origin_of(&writer, workspace, name), ..writer };
-        run.finish_server(workspace, writer, name.to_string()).await
+        let Some(home) = home.filter(|home| !home.keep.is_empty()) else {
+            return run.finish_server(workspace, writer, (name.to_string(), 0)).await;
+        };
+        let place = home.home.clone();
+        // Before the layer becomes a part of the session's.
+        let writes = tokio::task::spawn_blocking(move || home.keep()).await;
+        let writes = writes.map_err(|e| ToolError::new(e.to_string()))?;
+        let mut effects = run.finish_server(workspace, writer, (name.to_string(), writes.kept.len())).await?;
+        if let Some(view) = workspace.view() {
+            writes.forget(view, &place)?;
+        }
+        effects.for_person.push_str(&writes.for_person());
+        Ok(effects)
     }
 }
 

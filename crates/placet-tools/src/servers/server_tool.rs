@@ -64,6 +64,8 @@ pub(super) struct ServerToolPlan {
     server: String,
     subject: ServerCallSubject,
     access: Access,
+    /// Hosts that a start needs and that its settings do not name.
+    wanted_hosts: Vec<String>,
     place: String,
     /// The definition, if no person has approved it yet.
     new_definition: Option<ServerToolSpec>,
@@ -85,7 +87,11 @@ impl ServerToolPlan {
         let program = definition.program();
         let in_view = program.is_some_and(|program| !program.is_outside)
             && CommandIsolation::of(env) == CommandIsolation::View;
-        let hosts = program.map_or(&[][..], |program| &program.hosts);
+        let status = env.servers.status(server);
+        let wanted_hosts = if in_view { status.wanted_hosts } else { Vec::new() };
+        let of_settings = program.map_or(&[][..], |program| &program.hosts).iter();
+        let hosts: Vec<&str> =
+            of_settings.chain(&status.given_hosts).chain(&wanted_hosts).map(String::as_str).collect();
         let vouched = definition.is_trusted && spec.as_ref().is_some_and(|spec| spec.says_read_only);
         let access = Access::ServerTool {
             server: server.into(),
@@ -94,7 +100,7 @@ impl ServerToolPlan {
             vouched: vouched && !changed,
             changed,
         };
-        let place = match (&definition.kind, in_view, hosts) {
+        let place = match (&definition.kind, in_view, hosts.as_slice()) {
             (ServerKind::Http(at), ..) => {
                 format!("is at {}, and gets the arguments", at.host())
             }
@@ -107,7 +113,7 @@ impl ServerToolPlan {
         let place = format!("server {server}: {}\n{place}", in_one_line(&definition.shown()));
         let new_definition = spec.filter(|_| changed);
         let server = server.into();
-        Ok(ServerToolPlan { server, subject, access, place, new_definition })
+        Ok(ServerToolPlan { server, subject, access, wanted_hosts, place, new_definition })
     }
 
     /// What is asked for and with what, each without a form of its own.
@@ -130,6 +136,7 @@ impl ServerToolPlan {
             server: &self.server,
             subject: self.subject,
             writer,
+            hosts: self.wanted_hosts,
             approved,
             cancel: &ctx.cancel,
             progress: ctx.progress.clone(),
@@ -141,7 +148,9 @@ impl ServerToolPlan {
 
 impl Plan for ServerToolPlan {
     fn reach(&self) -> Vec<Access> {
-        vec![self.access.clone()]
+        let mut reach = vec![self.access.clone()];
+        reach.extend(server_network(&self.server, &self.wanted_hosts));
+        reach
     }
 
     fn title(&self) -> String {
@@ -168,7 +177,7 @@ impl Plan for ServerToolPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
-            if !permit.covers(&self.access) {
+            if !self.reach().iter().all(|access| permit.covers(access)) {
                 return failed(&title, &ToolError::new("nobody approved this call"));
             }
             let view = ctx.env.workspace.view();
@@ -181,8 +190,13 @@ impl Plan for ServerToolPlan {
     }
 }
 
+/// What a start of the server with these hosts touches.
+pub(super) fn server_network(server: &str, hosts: &[String]) -> impl Iterator<Item = Access> {
+    hosts.iter().map(|host| Access::ServerNetwork { server: server.into(), host: host.clone() })
+}
+
 /// A text that cannot begin another line. It is not rendered here: that happens once, where it is shown.
-fn in_one_line(text: &str) -> Cow<'_, str> {
+pub(super) fn in_one_line(text: &str) -> Cow<'_, str> {
     match text.chars().any(char::is_control) {
         true => Value::from(text).to_string().into(),
         false => text.into(),

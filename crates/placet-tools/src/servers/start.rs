@@ -1,5 +1,6 @@
 //! Starts the process of a server, in the view or outside of it, or connects to its address, and greets the server.
 
+use super::home_writes::ServerHome;
 use super::running::{RunningServer, ViewStamp, ended, last_lines, quoted};
 use crate::command::command_hint::{EndedCommand, SaidHints, shown_dirs};
 use crate::command::network_summary::NetworkSummary;
@@ -10,29 +11,49 @@ use placet_mcp::{
 };
 use placet_permission::WritePolicy;
 use placet_process::{CommandInput, PipedCommand, ShellCommand};
-use placet_sandbox::SandboxNetwork;
+use placet_sandbox::{HostRule, SandboxNetwork};
 use placet_workspace::WriteContext;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Lines of a log that may show why a server did not start.
 const LOOKED_THROUGH: usize = 20;
 
-/// Starts the server, or connects to it, and greets it. `writer` says what becomes of its changes; `log` gets its
-/// standard error.
+/// What uv prints where it is offline and its cache is not enough, and where it gets packages then.
+const UV_IS_OFFLINE: &str = "because the network was disabled";
+const UV_HOSTS: [&str; 2] = ["pypi.org", "files.pythonhosted.org"];
+
+/// Why a server did not start.
+pub(super) struct StartFailure {
+    pub(super) error: ToolError,
+    /// The hosts that it asked for and may not connect to.
+    pub(super) refused: Vec<String>,
+}
+
+impl From<ToolError> for StartFailure {
+    fn from(error: ToolError) -> StartFailure {
+        StartFailure { error, refused: Vec::new() }
+    }
+}
+
+/// Starts the server, or connects to it, and greets it. It may connect to `hosts` and to those of its settings. `writer`
+/// says what becomes of its changes; `log` gets its standard error.
 pub(super) async fn start_server(
     definition: &ServerDefinition,
+    hosts: &[String],
     (env, access): (&ToolContext, HttpAccess),
     writer: WriteContext,
     log: &Path,
-) -> Result<RunningServer, ToolError> {
+) -> Result<RunningServer, StartFailure> {
     match &definition.kind {
-        ServerKind::Program(program) => start_program(program, definition.timeout, env, writer, log).await,
+        ServerKind::Program(program) => {
+            start_program((program, hosts), definition.timeout, env, writer, log).await
+        }
         ServerKind::Http(server) => {
             let roots = env.workspace.roots().to_vec();
             // A log of a program that had this name before says nothing of this server.
             drop(std::fs::remove_file(log));
-            connect((&definition.name, server), access, roots, definition.timeout, writer).await
+            Ok(connect((&definition.name, server), access, roots, definition.timeout, writer).await?)
         }
     }
 }
@@ -62,18 +83,19 @@ async fn connect(
         called: connected.name,
         supervisor: None,
         run: None,
+        home: None,
         landing: writer.landing,
         stamp: ViewStamp::default(),
     })
 }
 
 async fn start_program(
-    program: &ServerProgram,
+    (program, more_hosts): (&ServerProgram, &[String]),
     timeout: Duration,
     env: &ToolContext,
     writer: WriteContext,
     log: &Path,
-) -> Result<RunningServer, ToolError> {
+) -> Result<RunningServer, StartFailure> {
     let (landing, stamp) = (writer.landing, ViewStamp::of(env.workspace.view()));
     let mut command = ShellCommand {
         line: format!("exec {}", program.command_line()),
@@ -84,10 +106,11 @@ async fn start_program(
         stdin: CommandInput::Nothing,
         sandbox: None,
     };
-    let mut run = None;
+    let (mut run, mut home) = (None, None);
     let mut environment = program.environment.clone();
     if !program.is_outside {
-        let hosts = if landing == WritePolicy::Discard { &[][..] } else { &program.hosts };
+        let all_hosts: Vec<String> = program.hosts.iter().chain(more_hosts).cloned().collect();
+        let hosts = if landing == WritePolicy::Discard { &[][..] } else { &all_hosts };
         let cwd = env.workspace.cwd();
         let entered = describe(env, cwd, hosts, (writer, RunMode::Background)).await.map_err(|e| {
             let hint = "`outside = true` in its settings runs it without the view, with all your rights";
@@ -101,6 +124,8 @@ async fn start_program(
                 take_from_cache(&mut environment);
             }
             spec.keep_env.extend(program.environment.iter().map(|(name, _)| name.clone()));
+            home =
+                home_of(program, env, entered.home_layer(), log).filter(|_| landing != WritePolicy::Discard);
             command.sandbox = Some(spec.to_words());
             run = Some(entered);
         }
@@ -114,6 +139,7 @@ async fn start_program(
             called: connected.name,
             supervisor: Some(supervisor),
             run,
+            home,
             landing,
             stamp,
         }),
@@ -122,11 +148,34 @@ async fn start_program(
                 Ok(report) => (String::new(), report),
                 Err(e) => (format!(": {e}"), None),
             };
-            let causes =
-                if run.is_some() { causes(program, env, report.as_deref(), log) } else { String::new() };
-            Err(ToolError::new(format!("{error}{how}{}{causes}", quoted(log))))
+            let network = NetworkSummary::of(report.as_deref());
+            let causes = if run.is_some() { causes(program, env, &network, log) } else { String::new() };
+            let error = ToolError::new(format!("{error}{how}{}{causes}", quoted(log)));
+            // A server may ask for what no entry can name, such as an address.
+            let can_be_allowed = |name: &String| HostRule::parse(name).is_ok();
+            let mut refused: Vec<String> = network.refused_names.into_iter().filter(can_be_allowed).collect();
+            if refused.is_empty() && run.is_some() {
+                refused = hosts_of_uv(log);
+            }
+            Err(StartFailure { error, refused })
         }
     }
+}
+
+/// `log` is in a directory of placet's own directory.
+fn home_of(
+    program: &ServerProgram,
+    env: &ToolContext,
+    layer: Option<&Path>,
+    log: &Path,
+) -> Option<ServerHome> {
+    Some(ServerHome {
+        home: env.commands.confining.as_ref()?.home.clone()?,
+        layer: layer?.to_path_buf(),
+        state: log.parent()?.parent()?.to_path_buf(),
+        keep: program.keep.clone(),
+        began: SystemTime::now(),
+    })
 }
 
 /// uv asks for a newer version of what it has, and fails where it gets no answer. Other commands are not told so: they
@@ -138,11 +187,17 @@ fn take_from_cache(environment: &mut Vec<(String, String)>) {
     }
 }
 
+/// What uv would have asked for if it were not offline.
+fn hosts_of_uv(log: &Path) -> Vec<String> {
+    let is_uv = last_lines(log, LOOKED_THROUGH).iter().any(|line| line.contains(UV_IS_OFFLINE));
+    if is_uv { UV_HOSTS.map(String::from).into() } else { Vec::new() }
+}
+
 /// Why a program in the view may not have become a server: the hosts that it was refused, and what its log shows. Each
 /// with a way out, as the end of a sentence.
-fn causes(program: &ServerProgram, env: &ToolContext, report: Option<&str>, log: &Path) -> String {
+fn causes(program: &ServerProgram, env: &ToolContext, network: &NetworkSummary, log: &Path) -> String {
     let mut text = String::new();
-    if let Some(names) = NetworkSummary::of(report).refused {
+    if let Some(names) = &network.refused {
         text.push_str(&format!(
             "; it may not connect to {names}: `hosts` in its settings allows that, and a package that is in the cache \
              needs no host"

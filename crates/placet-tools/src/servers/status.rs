@@ -32,6 +32,12 @@ pub struct ServerStatus {
     pub last_error: Option<String>,
     pub calls: u64,
     pub starts: u64,
+    /// Hosts that the last start needed and was refused: the next call asks the person about them.
+    pub(super) wanted_hosts: Vec<String>,
+    /// Hosts beyond those of the settings that the process which runs now may connect to.
+    pub(super) given_hosts: Vec<String>,
+    /// The person knows that it writes files at home that last for the session only.
+    pub(super) said_home: bool,
     failures: u32,
     retry_at: Option<Instant>,
 }
@@ -52,13 +58,21 @@ impl ServerStatus {
         self.last_error = Some(visible::line(&beginning).into_owned());
     }
 
+    /// A start was refused these hosts in addition to those that the person allowed for it.
+    pub(super) fn wants(&mut self, allowed: &[String], refused: Vec<String>) {
+        self.wanted_hosts = allowed.iter().cloned().chain(refused).collect();
+        self.may_start();
+    }
+
     /// The next start need not wait.
     pub(super) fn may_start(&mut self) {
         self.retry_at = None;
     }
 
-    pub(super) fn started(&mut self) {
+    pub(super) fn started(&mut self, given_hosts: &[String]) {
         self.state = ServerState::Running { since: Instant::now() };
+        self.wanted_hosts.clear();
+        self.given_hosts = given_hosts.to_vec();
         self.starts += 1;
     }
 

@@ -82,6 +82,7 @@ pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
         }
         Access::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
         Access::Network { host } | Access::Fetch { host } => format!("{} {host}", access.kind()),
+        Access::ServerNetwork { server, host } => format!("network {host} (server {server})"),
         Access::Publish { port } => format!("publish {port}"),
         Access::ServerTool { server, tool, .. } => format!("mcp {server}.{tool}"),
         Access::Session | Access::Approval => access.kind().into(),

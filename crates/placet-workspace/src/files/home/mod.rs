@@ -6,3 +6,4 @@ pub(crate) mod home_copy;
 pub(crate) mod keep_error;
 pub(crate) mod kept_database;
 pub(crate) mod kept_file;
+pub(crate) mod kept_path;
