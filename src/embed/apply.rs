@@ -111,7 +111,7 @@ impl ChangeChoice {
         let (set, classes) = (shown.set(), shown.shown().classes());
         let mut paths: BTreeSet<Arc<Path>> = if self.everything { set.paths() } else { BTreeSet::new() };
         for path in self.paths.iter().map(|path| shown.absolute(path)) {
-            let below = set.below(&path);
+            let below = classes.named_by(set, &path);
             if below.is_empty() {
                 return Err(Error::NotPending(path));
             }
@@ -123,9 +123,13 @@ impl ChangeChoice {
             approval = match (classes.waiting_at(set, &path), set.get(&path)) {
                 (Some(repository), _) => approval.shown_repository(repository),
                 (None, Some(change)) => approval.shown(change),
-                (None, None) => return Err(Error::NotPending(path)),
+                (None, None) => approval,
             };
-            chosen.extend(whole(classes.goes_with(set, &path)));
+            let belongs = classes.goes_with(set, &path);
+            if belongs.is_empty() {
+                return Err(Error::NotPending(path));
+            }
+            chosen.extend(whole(belongs));
         }
         for (path, indices) in &self.hunks {
             let path = shown.absolute(path);

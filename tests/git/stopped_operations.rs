@@ -181,20 +181,88 @@ fn an_operation_that_stops_is_applied_with_its_files_or_not_at_all() {
     });
 }
 
-/// A person who drops the operation has the files alone: nothing of it is in progress in the view any more, either.
+/// Story: a discard or an undo of one file left the rest of a merge that had stopped, which nobody had made.
 #[test]
-fn files_of_a_discarded_operation_are_applied_as_any_others() {
+fn no_discard_and_no_undo_parts_an_operation() {
     if !has_view() || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
     txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
-    txn.hold(&format!("{SHELL} git merge topic; true"));
+    let original = says(&txn, "tree");
+    txn.hold(&format!("{SHELL} git merge topic; echo of the agent > note.txt"));
+    let pending = txn.run(["changes"]).stdout;
+    for part in ["a.txt", "new", "old", ".git/index"] {
+        let refused = txn.run(["discard", part]).code(1);
+        let why = "waits with `.git` (merge in progress: topic";
+        assert!(refused.stderr.contains("not discarded: ") && refused.stderr.contains(why), "{refused:#?}");
+        assert_eq!(txn.run(["changes"]).stdout, pending, "{part}");
+    }
+    // Its repository is a name for all of it.
     txn.run(["discard", ".git"]).code(0);
-    assert!(!txn.run(["changes"]).stdout.contains("waits"));
-    txn.run(["apply"]).code(0);
+    let left = txn.run(["changes"]).stdout;
+    assert!(left.contains("note.txt") && left.lines().count() == 1, "{left}");
+    txn.run(["undo"]).code(0);
+    assert_eq!(txn.run(["changes"]).stdout, pending);
+
+    txn.run(["apply", "--apply-protected", ".git"]).code(0);
+    let applied = says(&txn, "tree");
+    for part in ["a.txt", "new", "old"] {
+        let refused = txn.run(["undo", part]).code(1);
+        let why = "it goes back with the operation in `.git` and all of its files, or not at all";
+        assert!(refused.stderr.contains(why), "{refused:#?}");
+        assert_eq!(says(&txn, "tree"), applied, "{part}");
+    }
+    txn.run(["undo", ".git"]).code(0);
+    assert_eq!(says(&txn, "tree"), original);
+    assert!(txn.tree.join("note.txt").exists());
+    txn.run(["redo"]).code(0);
+    assert_eq!(says(&txn, "tree"), applied);
+
+    // A file that cannot go back keeps the others, and nothing else.
+    txn.write("a.txt", "mine\n");
+    let mine = says(&txn, "tree");
+    assert!(txn.run(["undo"]).code(1).stderr.contains("a.txt"));
+    txn.run(["undo", "--rest"]).code(0);
+    assert!(!txn.tree.join("note.txt").exists());
+    assert_eq!(says(&txn, "tree"), mine);
+}
+
+/// Story: the files of a merge that the person was in already did not wait with what the agent did in it.
+#[test]
+fn files_wait_with_an_operation_that_the_person_is_in() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE} git merge topic; true"));
+    txn.hold(&format!("{SHELL} {RESOLVE}"));
+    let rows = txn.run(["changes"]).stdout;
+    let waits = |row: &str| row.contains(" a.txt ") && row.ends_with("(waits with .git)");
+    assert!(rows.lines().any(waits), "{rows}");
+    let refused = txn.run(["apply"]).code(3);
+    assert!(refused.stdout.contains("not applied: .git: merge in progress: topic"), "{refused:#?}");
     assert!(txn.read("a.txt").unwrap().contains("<<<<<<<"));
-    assert!(!txn.tree.join(".git/MERGE_HEAD").exists());
+    txn.run(["apply", "--apply-protected", ".git"]).code(0);
+    assert_eq!(txn.run(["changes"]).stdout, "");
+    assert_eq!(txn.sh(&txn.tree, &format!("{SHELL} git merge --continue")), 0);
+}
+
+/// Story: of a repository that did not wait, an approval by its name said that nothing was pending there.
+#[test]
+fn an_approval_of_a_repository_that_does_not_wait_applies_it() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
+    txn.hold(&format!("{SHELL} git tag v1; echo n > note.txt; mkdir d; echo n > d/n"));
+    let refused = txn.run(["apply", "--apply-protected", "old"]);
+    assert!(refused.stderr.contains("nothing is pending at `old`"), "{refused:#?}");
+    let refused = txn.run(["apply", "--apply-protected", "."]);
+    assert!(refused.stderr.contains("itself is not changed: name the paths in it that wait"), "{refused:#?}");
+    txn.run(["apply", "--apply-protected", ".git"]).code(0);
+    assert!(txn.tree.join(".git/refs/tags/v1").exists() && !txn.run(["changes"]).stdout.contains(".git"));
 }
 
 /// A loss that is not approved keeps the files that it takes, and with them the operation, with all of its files.
@@ -292,30 +360,61 @@ fn an_operation_with_its_files_alone_is_one_question() {
     }
 }
 
-/// Story: files were linked from the layer of the changes, which gave up its name after the apply: that changed a time that git
-/// had noted, and from the next second on git took every file for changed.
+/// Story: what git noted about files that an apply had written was not what they were afterwards, or there was no note: git took
+/// the files for changed until `git status`, and `git merge --abort` refused to go on.
 #[test]
 fn the_index_knows_the_files_that_an_apply_wrote() {
     use std::os::unix::fs::MetadataExt;
     if !has_view() || !require("git") {
         return;
     }
-    let txn = Txn::on_disk();
-    txn.sh(&txn.tree, &format!("{SHELL} {BEFORE}"));
-    txn.hold(&format!("{SHELL} echo 2 > b.txt; mkdir -p d; seq 9 > d/n; git add .; git commit -qm Agent"));
-    let knows = |step: &str, files: &[&str]| {
-        for file in files {
-            txn.sh(&txn.tree, &format!("git ls-files --debug {file} > ../said"));
-            let said = std::fs::read_to_string(txn.base.join("said")).unwrap();
-            let meta = txn.tree.join(file).symlink_metadata().unwrap();
-            let noted = format!("ctime: {}:{}", meta.ctime(), meta.ctime_nsec());
-            assert!(said.contains(&noted), "{step}: {file}: {noted}: {said}");
-        }
-    };
-    txn.run(["apply"]).code(0);
-    knows("apply", &["b.txt", "d/n"]);
-    txn.run(["undo"]).code(0);
-    knows("undo", &["b.txt"]);
-    txn.run(["redo"]).code(0);
-    knows("redo", &["b.txt", "d/n"]);
+    // What the person has, what the agent does, where, and the files of it that git has to know.
+    let cases: [(&str, &str, &str, &[&str]); 5] = [
+        ("", "echo 2 > b.txt; mkdir d; seq 9 > d/n; git add .; git commit -qm Agent", ".", &["b.txt", "d/n"]),
+        ("", "git worktree add -q wt topic", "wt", &["a.txt", "new/n.txt"]),
+        (
+            "git config core.fileMode false",
+            "echo 2 > b.txt; git add .; git update-index --chmod=+x b.txt; git commit -qm Agent",
+            ".",
+            &["b.txt"],
+        ),
+        (
+            "git config core.autocrlf true",
+            "printf '2\\r\\n' > b.txt; git add .; git commit -qm Agent",
+            ".",
+            &["b.txt"],
+        ),
+        (
+            "mkdir work; mv a.txt b.txt old work; mv .git data; echo 'gitdir: ../data' > work/.git",
+            "cd work; echo 2 > b.txt; git commit -qam Agent",
+            "work",
+            &["b.txt"],
+        ),
+    ];
+    for (before, agent, place, files) in cases {
+        let txn = Txn::on_disk();
+        txn.sh(&txn.tree, &format!("{SHELL} {BEFORE} {before}"));
+        txn.hold(&format!("{SHELL} {agent}"));
+        let place = txn.tree.join(place);
+        let knows = |step: &str| {
+            for file in files.iter().filter(|file| place.join(file).exists()) {
+                txn.sh(&place, &format!("git ls-files --debug {file} > {}/said", txn.base.display()));
+                let said = std::fs::read_to_string(txn.base.join("said")).unwrap();
+                let meta = place.join(file).symlink_metadata().unwrap();
+                let noted = format!("ctime: {}:{}", meta.ctime(), meta.ctime_nsec());
+                assert!(said.contains(&noted), "{agent}: {step}: {file}: {noted}: {said}");
+            }
+            if place.exists() {
+                let first = "git diff-index --quiet HEAD && git diff-files --quiet";
+                assert_eq!(txn.sh(&place, first), 0, "{agent}: {step}");
+            }
+        };
+        let waits = if place.ends_with("work") { &["--apply-protected", "data"][..] } else { &[] };
+        txn.run([&["apply"], waits].concat()).code(0);
+        knows("apply");
+        txn.run(["undo"]).code(0);
+        knows("undo");
+        txn.run(["redo"]).code(0);
+        knows("redo");
+    }
 }

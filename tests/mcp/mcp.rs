@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::mcp_client::{McpClient, told};
+use crate::support::require::{has_view, require};
 use crate::support::wait;
 use serde_json::{Value, json};
 
@@ -200,7 +201,7 @@ fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
 /// Story: a client was told that a file with a second name outside was written, and it waited for a person.
 #[test]
 fn a_change_that_waits_in_write_mode_is_said_to_wait() {
-    if !crate::support::require::has_view() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -457,6 +458,26 @@ fn a_client_lists_discards_and_restores_what_it_made_pending() {
     let (error, text) = client.call("discard", json!({"paths": ["nothing.txt"]}));
     assert!(error && text.contains("nothing is pending at `nothing.txt`"), "{text}");
     assert!(!place.tree.join("a.txt").exists());
+    client.close();
+}
+
+/// Story: the list of one file did not say that the file waits with a repository.
+#[test]
+fn a_list_of_one_file_says_with_what_the_file_waits() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let place = Place::with_notes();
+    let repository = "git init -q .; git config user.name A; git config user.email a@x; echo 1 > f; git add f; \
+        git commit -qm 1; git branch topic; echo 2 > f; git commit -qam 2; git switch -q topic; echo 3 > f; git commit -qam 3";
+    let made = std::process::Command::new("sh").args(["-c", repository]).current_dir(&place.tree).status();
+    assert!(made.unwrap().success());
+    let mut client = McpClient::start(&place, &["--mode", "ask"]);
+    client.call("run_command", json!({"command": "git merge -"}));
+    let (_, text) = client.call("changes", json!({"paths": ["f"]}));
+    assert!(text.contains("(waits with .git)") && !text.contains("topic"), "{text}");
+    let (error, text) = client.call("discard", json!({"paths": ["f"]}));
+    assert!(error && text.contains("`f` waits with `.git` (merge in progress: topic"), "{text}");
     client.close();
 }
 

@@ -32,7 +32,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (title, journal) = (GitName::from("measured"), scratch.join("journal"));
     let place = ApplyPlace {
         git_dir: person,
-        work_tree: person.parent(),
         journal: &journal,
         identity: &identity,
         title: &title,

@@ -8,6 +8,7 @@ use crate::object_id::ObjectId;
 use crate::repository_move::{
     CheckoutMove, Moved, MovedItems, RepositoryMove, branch_to_return_to, branches_to_return_to,
 };
+use crate::rows::is_in_progress;
 use crate::state::{CheckoutName, Head, IndexState, RefsState, RepositoryState, StashEntry, resolve_by};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub struct Comparison {
     pub(crate) heads: BTreeMap<CheckoutName, Head>,
     /// Checkouts of the person in which git leaves files out: there, a new entry without a file hides nothing.
     pub(crate) sparse: BTreeSet<CheckoutName>,
+    /// Checkouts of the person in which git has not finished an operation: whatever moves there belongs to it.
+    pub(crate) in_progress: BTreeSet<CheckoutName>,
 }
 
 impl Comparison {
@@ -77,7 +80,10 @@ impl Comparison {
         let is_sparse = |index: &IndexState| index.values().flatten().any(|entry| entry.skip_worktree);
         let sparse = person.checkouts.iter().filter(|(_, checkout)| is_sparse(&checkout.index));
         let sparse = sparse.map(|(name, _)| name.clone()).collect();
-        let mut comparison = Comparison { moved: nothing, conflicts: BTreeSet::new(), heads, sparse };
+        let stopped = |name: &&CheckoutName| is_in_progress(&person.files, name);
+        let in_progress = person.checkouts.keys().filter(stopped).cloned().collect();
+        let conflicts = BTreeSet::new();
+        let mut comparison = Comparison { moved: nothing, conflicts, heads, sparse, in_progress };
         comparison.moved.refs =
             comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
         let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();

@@ -1,6 +1,6 @@
 //! What waits for an answer of its own, and what is applied of a change after the answers.
 
-use crate::compare::Comparison;
+use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of, operation_around};
 use crate::git_name::GitName;
@@ -59,6 +59,14 @@ impl Comparison {
                 _ => WaitingGroup::File(name.clone()),
             });
         }
+        // What both sides moved of a checkout belongs to its operation, too.
+        let conflicts = self.conflicts.iter().filter_map(|item| match item {
+            RepositoryItem::Head(name) | RepositoryItem::Index(name, _) => Some(name),
+            _ => None,
+        });
+        let moved =
+            self.moved.checkouts.keys().chain(conflicts).filter(|name| self.in_progress.contains(name));
+        groups.extend(moved.cloned().map(WaitingGroup::Operation));
         for (name, checkout) in &self.moved.checkouts {
             let is_sparse = self.sparse.contains(name);
             if checkout.index.values().any(|moved| visibility(moved, is_sparse) != Visibility::Same) {

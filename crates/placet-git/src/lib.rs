@@ -49,7 +49,7 @@ mod write_mode;
 
 pub use apply::{
     ApplyJournal, ApplyPlace, ApplyWatch, MovePhase, PersonIdentity, PreparedApply, RecoveryGoal, Unwatched,
-    has_more, person_identity, prepare, prepare_undo, recover, signs_commits, undo_question,
+    has_more, note_files, person_identity, prepare, prepare_undo, recover, signs_commits, undo_question,
 };
 pub use compare::{Comparison, RepositoryItem};
 pub use config_keys::{ConfigSetting, config_settings};

@@ -1,7 +1,7 @@
 //! A repository that the agent made: it is made again by `git init` next to its place, filled like any other, and moved
 //! into place as a whole. So it has no file that was not transferred.
 
-use crate::apply::{ApplyPlace, note_files, prepare};
+use crate::apply::{ApplyPlace, prepare};
 use crate::clean_directory::format_of;
 use crate::config_keys::{ConfigSetting, config_settings};
 use crate::error::{GitError, Result};
@@ -12,7 +12,7 @@ use crate::object_id::ObjectFormat;
 use crate::question::{QuestionSides, RepositoryQuestion};
 use crate::runner::{GitCall, GitRunner, PlainRunner, run_one};
 use crate::source::{PlainSource, RepositorySource};
-use crate::state::{CheckoutName, RefStorage, RepositoryFormat, RepositoryState};
+use crate::state::{RefStorage, RepositoryFormat, RepositoryState};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,14 +63,6 @@ impl NewRepository {
             question.groups.remove(&WaitingGroup::File(config_file));
         }
         Ok(NewRepository { question, settings, waiting_settings, format, empty })
-    }
-
-    /// Notes in the index what the files are, once they are written. The repository is still at `staged`.
-    pub fn note_files(&self, staged: &Path, work_tree: &Path) {
-        let moved = self.question.as_ref().map(|question| &question.comparison.moved.checkouts);
-        if let Some(main) = moved.and_then(|checkouts| checkouts.get(&CheckoutName::Main)) {
-            note_files(&staged.join("index"), &main.index, (&self.empty, staged), work_tree);
-        }
     }
 
     /// Makes the repository at `staged`, where nothing is, for a caller that moves it into place.

@@ -135,18 +135,13 @@ fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// A named path has no pending changes.
+/// A named path, as a person reads it, has no pending change.
 #[derive(Debug, Error)]
-#[error("nothing is pending at `{shown}`")]
-pub struct NothingPending {
-    /// The path as a person reads it.
-    shown: String,
-}
-
-impl NothingPending {
-    fn at(path: &Path, shown: DisplayPathFn<'_>) -> NothingPending {
-        NothingPending { shown: named(path, shown) }
-    }
+pub enum NothingPending {
+    #[error("nothing is pending at `{0}`")]
+    At(String),
+    #[error("`{0}` itself is not changed: name the paths in it that wait")]
+    OnlyBelow(String),
 }
 
 /// What is shown at or below `paths`, with both names of a file that was moved or renamed; everything, if there are none.
@@ -161,10 +156,10 @@ pub fn choice(
     }
     let mut chosen: BTreeSet<Arc<Path>> = BTreeSet::new();
     for path in paths {
-        let below = set.below(path);
+        let below = shown.classes().named_by(set, path);
         match below.is_empty() {
             true if shown.view().is_single_ref(set, path) => drop(chosen.insert(Arc::from(path.as_path()))),
-            true => return Err(NothingPending::at(path, name)),
+            true => return Err(NothingPending::At(named(path, name))),
             false => chosen.extend(below),
         }
     }
@@ -254,7 +249,9 @@ impl ApplyRequest {
         for path in self.approval.paths() {
             let belongs = classes.goes_with(set, path);
             if belongs.is_empty() {
-                return Err(NothingPending::at(path, name));
+                let shown = named(path, name);
+                let is_nothing = set.below(path).is_empty();
+                return Err(if is_nothing { NothingPending::At } else { NothingPending::OnlyBelow }(shown));
             }
             chosen.extend(belongs.into_iter().map(|path| (path, SelectedPart::Whole)));
         }

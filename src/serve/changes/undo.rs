@@ -117,9 +117,7 @@ pub fn undo_saying(
     let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
         UndoTarget::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
         UndoTarget::Path(path) => {
-            let touches = |turn: &&Vec<JournalEntry>| {
-                turn.iter().any(|e| e.changes.iter().any(|c| c.path.starts_with(path)))
-            };
+            let touches = |turn: &&Vec<JournalEntry>| turn.iter().any(|entry| entry.touches(path));
             (turns.iter().find(touches).cloned().unwrap_or_default(), Some(path))
         }
     };

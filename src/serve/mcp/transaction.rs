@@ -12,8 +12,8 @@ use crate::tools::{
     ToolError, ToolOutput, ToolSchema, TouchedPaths,
 };
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeSet, JournalEntry, LayerKind, TransactionLabel, View, Workspace,
-    shown_patches, without_repositories,
+    ApprovedBy, ChangeApproval, ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View,
+    Workspace, shown_patches, without_repositories,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -129,9 +129,8 @@ fn own_entries(view: &View, calls: usize, path: Option<&Path>) -> Vec<JournalEnt
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy();
     let own = format!("{name}-call-");
     let is_own = |turn: &Vec<JournalEntry>| turn.first().is_some_and(|e| e.label.turn.starts_with(&own));
-    let touches = |turn: &Vec<JournalEntry>| {
-        path.is_none_or(|path| turn.iter().any(|e| e.changes.iter().any(|c| c.path.starts_with(path))))
-    };
+    let touches =
+        |turn: &Vec<JournalEntry>| path.is_none_or(|path| turn.iter().any(|entry| entry.touches(path)));
     let turns = view.journal().turns().into_iter().filter(|turn| is_own(turn) && touches(turn));
     turns.take(calls).flatten().collect()
 }
@@ -154,7 +153,9 @@ impl TransactionAction {
                 Vec::new()
             }
             TransactionAction::List { paths, with_patch: true } => {
-                part_of(&pending()?, paths).changes.iter().map(|change| reads(&change.path)).collect()
+                let pending = pending()?;
+                let listed = pending.changes.iter().filter(|change| is_listed(change, paths));
+                listed.map(|change| reads(&change.path)).collect()
             }
             TransactionAction::Apply { paths } => {
                 let shown = view.shown_as(pending()?);
@@ -163,9 +164,12 @@ impl TransactionAction {
                 permitted.choice.keys().map(|path| writes(path)).collect()
             }
             TransactionAction::Undo { entries, path, .. } => {
-                let touched = entries.iter().flat_map(|entry| &entry.changes);
-                let below = |of: &Path| path.as_ref().is_none_or(|path| of.starts_with(path));
-                touched.filter(|change| below(&change.path)).map(|change| writes(&change.path)).collect()
+                let is_meant = |entry: &JournalEntry, changed: &Path| {
+                    path.as_ref().is_none_or(|path| entry.is_meant_by(path, changed))
+                };
+                let touched = entries.iter().flat_map(|entry| entry.changes.iter().map(move |c| (entry, c)));
+                let touched = touched.filter(|(entry, change)| is_meant(entry, &change.path));
+                touched.map(|(_, change)| writes(&change.path)).collect()
             }
         };
         Ok(if paths.is_empty() { vec![Access::Session] } else { paths })
@@ -227,14 +231,15 @@ fn unread(error: &io::Error) -> String {
     format!("cannot read the pending changes: {error}")
 }
 
-/// What is pending at or below `paths`; everything, if there are none.
-fn part_of(set: &ChangeSet, paths: &[PathBuf]) -> ChangeSet {
-    set.part(|change| paths.is_empty() || paths.iter().any(|path| change.path.starts_with(path)))
+/// True at or below `paths`; for everything, if there are none.
+fn is_listed(change: &FileChange, paths: &[PathBuf]) -> bool {
+    paths.is_empty() || paths.iter().any(|path| change.path.starts_with(path))
 }
 
 fn list(view: &View, workspace: &Workspace, paths: &[PathBuf], with_patch: bool) -> UserReport {
     let of = match view.changes(LayerKind::Pending) {
-        Ok(set) => view.shown_as(part_of(&set, paths)),
+        // A part by itself does not say with what its files wait.
+        Ok(set) => view.shown_as(set).part(|change| is_listed(change, paths)),
         Err(e) => return UserReport { lines: vec![unread(&e)], ..UserReport::default() },
     };
     if of.is_empty() {

@@ -1,21 +1,16 @@
 //! Writes a new index in a copy of the person's, by git, from its entries.
 //!
-//! Entries that do not move keep what git noted about their files. git notes it about those that moved when the files of the
-//! work tree are written, in the copy, whose configuration has no filter that the agent's attributes could run: until then
-//! every `git merge --abort` would take them for changed.
+//! Entries that do not move keep what git noted about their files; [`super::note_files`] notes the others.
 
 use crate::clean_directory::CleanDirectory;
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::repository_move::MovedItems;
-use crate::runner::{GitCall, GitRunner, PlainRunner, run_one};
+use crate::runner::{GitCall, GitRunner, run_one};
 use crate::state::{CheckoutName, IndexEntry, RepositoryState};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path};
-
-/// With more, all entries are looked at.
-const MOST_NAMED: usize = 1000;
 
 pub(super) fn write(
     copy: &CleanDirectory,
@@ -91,32 +86,6 @@ pub(super) fn write(
         run_one(runner, call(&["read-tree", "--empty"]))?;
     }
     Ok(())
-}
-
-/// Notes what the files of the moved entries are, where they are what the index says. Of another file nothing is noted, and
-/// git reads it when it looks.
-///
-/// `clean` is a git directory without settings, and `store` the one whose objects the index names.
-pub(crate) fn note_files(
-    index: &Path,
-    moved: &MovedItems<Vec<IndexEntry>>,
-    (clean, store): (&Path, &Path),
-    work_tree: &Path,
-) {
-    let is_file = |entries: &Vec<IndexEntry>| entries.iter().any(|entry| entry.stage == 0);
-    let named = moved.iter().filter(|(_, change)| change.after.as_ref().is_some_and(is_file));
-    let named: Vec<&GitName> = named.map(|(path, _)| path).collect();
-    // git compares each path that it is given with each entry.
-    let args: &[&str] = match named.len() {
-        0 => return,
-        1..=MOST_NAMED => &["add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"],
-        _ => &["update-index", "-q", "--refresh"],
-    };
-    let paths = named.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-    let call = GitCall::new(clean, args).directory(work_tree).env("GIT_WORK_TREE", work_tree);
-    let call = call.env("GIT_OBJECT_DIRECTORY", store.join("objects")).env("GIT_INDEX_FILE", index);
-    // Its status says whether files differ. Where it fails, the index is as whole as before, and git reads the files later.
-    drop(PlainRunner.run(&[call.input(paths).transfer()]));
 }
 
 /// `git add -N` wants to see the file: one without content, in a directory of placet's.

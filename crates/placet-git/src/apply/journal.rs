@@ -41,7 +41,6 @@ pub struct ApplyJournal {
     directory: PathBuf,
     pub phase: MovePhase,
     pub git_dir: GitName,
-    pub title: GitName,
     pub change: RepositoryMove,
     pub(crate) locks: Vec<OwnLock>,
 }
@@ -55,7 +54,6 @@ impl ApplyJournal {
             directory: place.journal.to_path_buf(),
             phase: MovePhase::Preparing,
             git_dir: GitName::from(place.git_dir),
-            title: place.title.clone(),
             change: change.clone(),
             locks: Vec::new(),
         };

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// A held lock of one file.
 #[derive(Debug)]
@@ -18,26 +19,51 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    /// Writes the new content.
-    pub(crate) fn fill(&self, content: &Path) -> Result<()> {
+    /// Takes the lock of a file in a git directory, or refuses if it is held.
+    pub(crate) fn take(git_dir: &Path, name: &str) -> Result<FileLock> {
+        let held = FileLock::of(git_dir, name);
+        File::create(&held.own).map_err(GitError::io("create", &held.own))?;
+        fs::hard_link(&held.own, &held.lock).map_err(|error| {
+            let _ = fs::remove_file(&held.own);
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => GitError::Locked(held.lock.clone()),
+                _ => GitError::io("create", &held.lock)(error),
+            }
+        })?;
+        Ok(held)
+    }
+
+    fn of(git_dir: &Path, name: &str) -> FileLock {
+        let lock = git_dir.join(format!("{name}.lock"));
+        // Unique on this machine, and not left by another apply: its journal removes it.
+        let own = git_dir.join(format!("{name}.placet-{}", std::process::id()));
+        FileLock { file: git_dir.join(name), lock, own }
+    }
+
+    /// Writes the new content, as a file of this time.
+    pub(crate) fn fill(&self, content: &Path, time: SystemTime) -> Result<()> {
+        let failed = || GitError::io("write", &self.own);
         let mut from = File::open(content).map_err(GitError::io("open", content))?;
-        let mut to = File::create(&self.own).map_err(GitError::io("write", &self.own))?;
-        io::copy(&mut from, &mut to).map_err(GitError::io("write", &self.own))?;
+        let mut to = File::create(&self.own).map_err(failed())?;
+        io::copy(&mut from, &mut to).map_err(failed())?;
         if let Ok(old) = fs::metadata(&self.file) {
-            to.set_permissions(old.permissions()).map_err(GitError::io("write", &self.own))?;
-            // git looks again at files that are as new as the index. The new index must not be newer than the old one,
-            // or a change in the same moment would be missed.
-            let times = old.modified().map(|time| fs::FileTimes::new().set_modified(time));
-            times.and_then(|times| to.set_times(times)).map_err(GitError::io("write", &self.own))?;
+            to.set_permissions(old.permissions()).map_err(failed())?;
         }
-        Ok(())
+        to.set_times(fs::FileTimes::new().set_modified(time)).map_err(failed())
+    }
+
+    /// The same with the time of the old content. git looks again at files that are as new as the index: an index that knows
+    /// nothing of the files must not be newer than the old one, or a change in the same moment would be missed.
+    pub(crate) fn fill_as_old(&self, content: &Path) -> Result<()> {
+        let time = fs::metadata(&self.file).and_then(|old| old.modified());
+        self.fill(content, time.unwrap_or_else(|_| SystemTime::now()))
     }
 
     fn is_held(&self) -> bool {
         same_file(&self.lock, &self.own)
     }
 
-    fn commit(&self) -> Result<()> {
+    pub(crate) fn commit(&self) -> Result<()> {
         if self.is_held() {
             let synced = File::open(&self.own).and_then(|file| file.sync_all());
             synced.map_err(GitError::io("write", &self.own))?;
@@ -46,7 +72,7 @@ impl FileLock {
         Ok(())
     }
 
-    fn release(&self) {
+    pub(crate) fn release(&self) {
         if self.is_held() {
             let _ = fs::remove_file(&self.lock);
         }
@@ -66,30 +92,14 @@ fn same_file(one: &Path, other: &Path) -> bool {
 pub(crate) struct FileLocks(Vec<FileLock>);
 
 impl FileLocks {
-    /// Takes the lock of a file in a git directory, or refuses if it is held.
+    /// Takes a lock that the journal names before.
     pub(crate) fn take(&mut self, journal: &mut ApplyJournal, git_dir: &Path, name: &str) -> Result<()> {
-        let file = git_dir.join(name);
-        let lock = git_dir.join(format!("{name}.lock"));
-        // Unique on this machine, and not left by another apply: its journal removes it.
-        let own = git_dir.join(format!("{name}.placet-{}", std::process::id()));
-        let (lock_name, from) = (GitName::from(lock.as_path()), GitName::from(own.as_path()));
-        journal.locks.push(OwnLock::Linked { lock: lock_name, from });
+        let FileLock { lock, own, .. } = FileLock::of(git_dir, name);
+        let (lock, from) = (GitName::from(lock.as_path()), GitName::from(own.as_path()));
+        journal.locks.push(OwnLock::Linked { lock, from });
         journal.save()?;
-        File::create(&own).map_err(GitError::io("create", &own))?;
-        let held = FileLock { file, lock, own };
-        match fs::hard_link(&held.own, &held.lock) {
-            Ok(()) => {
-                self.0.push(held);
-                Ok(())
-            }
-            Err(error) => {
-                let _ = fs::remove_file(&held.own);
-                Err(match error.kind() {
-                    io::ErrorKind::AlreadyExists => GitError::Locked(held.lock),
-                    _ => GitError::io("create", &held.lock)(error),
-                })
-            }
-        }
+        self.0.push(FileLock::take(git_dir, name)?);
+        Ok(())
     }
 
     pub(crate) fn of(&self, git_dir: &Path) -> Option<&FileLock> {

@@ -2,9 +2,7 @@
 
 use crate::error::Result;
 use crate::git_name::GitName;
-use crate::limit;
 use crate::runner::GitCall;
-use crate::source::{PlainSource, RepositorySource};
 use crate::state::CheckoutName;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,8 +34,6 @@ pub struct PersonIdentity {
 pub struct ApplyPlace<'a> {
     /// The person's common git directory.
     pub git_dir: &'a Path,
-    /// Where the files of the main checkout are, if it has any. Those of a linked worktree are where its registration says.
-    pub work_tree: Option<&'a Path>,
     /// A directory of placet's that does not exist yet, and that stays for undo.
     pub journal: &'a Path,
     pub identity: &'a PersonIdentity,
@@ -49,17 +45,6 @@ pub struct ApplyPlace<'a> {
 impl ApplyPlace<'_> {
     pub(crate) fn git_dir_of(&self, checkout: &CheckoutName) -> PathBuf {
         self.git_dir.join(checkout.directory())
-    }
-
-    /// Where the files of a checkout are.
-    pub(crate) fn work_tree_of(&self, checkout: &CheckoutName) -> Option<PathBuf> {
-        if *checkout == CheckoutName::Main {
-            return self.work_tree.map(Path::to_path_buf);
-        }
-        let registered =
-            PlainSource::new(self.git_dir).read(&checkout.directory().join("gitdir"), limit::REF);
-        let git_file = GitName::new(registered.ok()??.bytes.trim_ascii_end());
-        git_file.as_path().parent().map(Path::to_path_buf)
     }
 
     /// A call in the person's repository, with their identity.

@@ -8,7 +8,6 @@ use super::place::{ApplyPlace, Unwatched};
 use super::ref_plan::{LateRef, RefPlan, RefUpdates};
 use super::transaction::{RefTransaction, run_guarded};
 use super::{index_writer, lock, lost, objects, stash_writer};
-use crate::clean_directory::CleanDirectory;
 use crate::compare::Comparison;
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
@@ -127,19 +126,11 @@ struct ApplyRun {
     git_dir: PathBuf,
     refs: Option<RefTransaction>,
     locks: FileLocks,
-    /// The person's state under the locks, with the new indexes.
-    copy: Option<CleanDirectory>,
 }
 
 impl ApplyRun {
     fn new(journal: ApplyJournal, git_dir: &Path) -> ApplyRun {
-        ApplyRun {
-            journal,
-            git_dir: git_dir.to_path_buf(),
-            refs: None,
-            locks: FileLocks::default(),
-            copy: None,
-        }
+        ApplyRun { journal, git_dir: git_dir.to_path_buf(), refs: None, locks: FileLocks::default() }
     }
 
     fn prepare(
@@ -187,7 +178,7 @@ impl ApplyRun {
             if let Some(lock) = self.locks.of(&place.git_dir_of(name)) {
                 let wanted = &checkout.index;
                 index_writer::write(&copy, name, wanted, &now, &scratch, &PlainRunner)?;
-                lock.fill(&copy.git_dir(name).join("index"))?;
+                lock.fill_as_old(&copy.git_dir(name).join("index"))?;
             }
         }
         reached("index written")?;
@@ -195,7 +186,6 @@ impl ApplyRun {
         if !matches!(objects, NewObjects::Nothing) {
             lost::keep(change, &now, &copy, &self.journal)?;
         }
-        self.copy = Some(copy);
         reached("ready")
     }
 
@@ -265,20 +255,6 @@ impl ApplyRun {
         self.journal.remove_scratch()
     }
 
-    /// The files of the work trees are written now, and the new indexes know them.
-    fn note_files(&self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
-        let Some(copy) = &self.copy else { return Ok(()) };
-        for (name, checkout) in &change.checkouts {
-            let lock = self.locks.of(&place.git_dir_of(name));
-            if let (Some(lock), Some(work_tree)) = (lock, place.work_tree_of(name)) {
-                let index = copy.git_dir(name).join("index");
-                index_writer::note_files(&index, &checkout.index, (&copy.path, &self.git_dir), &work_tree);
-                lock.fill(&index)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The moves themselves, which recovery repeats.
     fn finish(&mut self, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<()> {
         let reached = |step| place.watch.reached(step);
@@ -288,7 +264,6 @@ impl ApplyRun {
                 checkout_files::register(&place.git_dir_of(name), name, checkout)?;
             }
         }
-        self.note_files(change, place)?;
         self.locks.commit()?;
         self.locks.release();
         reached("index moved")?;

@@ -64,6 +64,11 @@ pub(super) fn facts(question: &RepositoryQuestion) -> Vec<OperationFact> {
         .collect()
 }
 
+/// Whether git has not finished an operation there.
+pub(crate) fn is_in_progress(files: &GitFiles, checkout: &CheckoutName) -> bool {
+    state_of(files, checkout).is_some()
+}
+
 fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState> {
     let directory = checkout.directory();
     let file = |name: &str| files.named.get(&GitName::from(directory.join(name).as_path()));

@@ -290,8 +290,7 @@ pub(crate) fn with_place<T>(
 ) -> T {
     let identity = PersonIdentity { name: "P".into(), email: "p@x".into() };
     let title = GitName::from("turn 1");
-    let work_tree = git_dir.parent().filter(|_| git_dir.ends_with(".git"));
-    work(ApplyPlace { git_dir, work_tree, journal, identity: &identity, title: &title, watch })
+    work(ApplyPlace { git_dir, journal, identity: &identity, title: &title, watch })
 }
 
 pub(crate) fn everything(question: &RepositoryQuestion) -> ApprovedGroups {

@@ -5,7 +5,6 @@
 
 use super::sync::crash_point;
 use crate::history::journal::{AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel};
-use crate::repository::WorkTree;
 use placet_git::{
     ApplyJournal, ApplyPlace, ApplyWatch, ApprovedGroups, GitError, GitName, NewRepository, PersonIdentity,
     PreparedApply, RecoveryGoal, RepositoryMove, RepositoryQuestion, Unwatched, person_identity, prepare,
@@ -154,9 +153,8 @@ impl RepositoryPart {
             placet_text::private::make_dir(parent).map_err(failed(parent))?;
         }
         let identity = identity_of(&self.applied.path)?;
-        let (git_dir, tree) = (&self.applied.path, WorkTree::of(&self.applied.path));
-        let (work_tree, journal) = (tree.place(), &record);
-        Ok(work(ApplyPlace { git_dir, work_tree, journal, identity: &identity, title, watch: &CrashPoints })?)
+        let (git_dir, journal) = (&self.applied.path, &record);
+        Ok(work(ApplyPlace { git_dir, journal, identity: &identity, title, watch: &CrashPoints })?)
     }
 
     fn prepare(&mut self, journal: &Journal, title: &GitName) -> Result<(), RepositoryFailure> {
@@ -200,12 +198,6 @@ impl RepositoryPart {
                 // The repository of a submodule is in a directory of the outer one that nothing else makes.
                 let parent = path.parent().unwrap_or(path);
                 fs::create_dir_all(parent).map_err(failed(parent))?;
-                if let (RepositoryWork::Create { repository, .. }, WorkTree::At(place)) =
-                    (&self.work, WorkTree::of(path))
-                    && let Some(new) = repository.created()
-                {
-                    new.note_files(staged, &place);
-                }
                 fs::rename(staged, path).map_err(failed(path))
             }
             RepositoryWork::Remove => {
@@ -356,9 +348,8 @@ fn recover_changed(
         return Ok(());
     }
     let identity = identity_of(&one.path)?;
-    let (git_dir, tree) = (&one.path, WorkTree::of(&one.path));
-    let (work_tree, journal) = (tree.place(), record);
-    let place = ApplyPlace { git_dir, work_tree, journal, identity: &identity, title, watch: &Unwatched };
+    let (git_dir, journal) = (&one.path, record);
+    let place = ApplyPlace { git_dir, journal, identity: &identity, title, watch: &Unwatched };
     for lock in placet_git::recover(place, goal)? {
         tracing::warn!("`{}` may be a lock of another program, and stays", lock.display());
     }

@@ -243,12 +243,7 @@ fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, m
 
 /// How many names of each file this apply takes from a layer. A file of a layer with more names than that stays there
 /// under the others: linked, it would be the same file as what is still pending, and a later write to one would change both.
-struct StagedNames {
-    of_twins: HashMap<Arc<Path>, usize>,
-    /// With a repository, nothing is linked: git notes the time of the inode in the index, and the layer that gives up its
-    /// name later would change that time.
-    is_linked: bool,
-}
+struct StagedNames(HashMap<Arc<Path>, usize>);
 
 impl StagedNames {
     fn of(entry: &JournalEntry, plans: &[StagePlan]) -> StagedNames {
@@ -265,12 +260,11 @@ impl StagedNames {
                 }
             }
         }
-        StagedNames { of_twins: names, is_linked: entry.git.is_empty() }
+        StagedNames(names)
     }
 
     fn of_change(&self, change: &AppliedChange) -> usize {
-        let leader = change.twin.as_ref().unwrap_or(&change.path);
-        if self.is_linked { self.of_twins.get(leader).copied().unwrap_or(1) } else { 0 }
+        self.0.get(change.twin.as_ref().unwrap_or(&change.path)).copied().unwrap_or(1)
     }
 }
 

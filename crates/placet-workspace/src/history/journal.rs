@@ -19,6 +19,7 @@ use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
 use crate::files::metadata::path_state::{PathState, raw_option, raw_shared, raw_text};
 use crate::files::metadata::shared_state::SharedState;
 use crate::repository::GitEvent;
+use placet_git::GitName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -71,6 +72,19 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
+    /// True where something changed at or below `path`.
+    pub fn touches(&self, path: &Path) -> bool {
+        let files = self.changes.iter().map(|change| &*change.path);
+        files.chain(self.git.iter().map(|one| one.path.as_path())).any(|changed| changed.starts_with(path))
+    }
+
+    /// True where a person who names `named` means the change at `path`: the name of a repository means the files of its
+    /// operation, too.
+    pub fn is_meant_by(&self, named: &Path, path: &Path) -> bool {
+        let mut around = self.git.iter().filter(|one| one.path.starts_with(named));
+        path.starts_with(named) || around.any(|one| one.is_of_operation(path))
+    }
+
     /// Gives its temporary files other names.
     pub(crate) fn rename(&mut self) {
         // The standard library seeds each of these from the system's random source.
@@ -131,6 +145,16 @@ pub struct AppliedRepository {
     pub staged: PathBuf,
     /// What happened to it; of an undo, what was undone.
     pub events: Vec<GitEvent>,
+    /// The files that an operation in progress made: they go back with the repository, or nothing of both does.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) operation: BTreeSet<GitName>,
+}
+
+impl AppliedRepository {
+    /// True for the repository itself, where it has an operation, and for the files of that.
+    pub(crate) fn is_of_operation(&self, path: &Path) -> bool {
+        !self.operation.is_empty() && (path == self.path || self.operation.contains(&GitName::from(path)))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

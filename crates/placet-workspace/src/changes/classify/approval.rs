@@ -213,7 +213,7 @@ impl ChangeClasses {
     }
 
     /// What an approval of exactly `path` speaks of: the change there, all that belongs to the loss of that repository or
-    /// root, or the repository that waits as a whole.
+    /// root, or the repository.
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
         let mut all: BTreeSet<Arc<Path>> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
         if let Some(repository) = self.waiting_at(set, path) {
@@ -226,6 +226,10 @@ impl ChangeClasses {
         let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();
         all.extend(loss::paths_of(set, &losses, &|_| true).into_iter().map(Arc::from));
         all.extend(self.group_around(set, path));
+        // A repository that does not wait is one change as any other.
+        if all.is_empty() && set.repositories.common(path) == Some(path) {
+            all.extend(set.below(path).into_iter().filter(|path| self.runner(path).is_none()));
+        }
         all
     }
 
@@ -340,7 +344,7 @@ impl ChangeClasses {
     }
 
     /// A repository of whose operation `choice` has a part, with all that belongs to the operation.
-    fn parted_operation(
+    pub(crate) fn parted_operation(
         &self,
         set: &ChangeSet,
         choice: &ChangeSelection,

@@ -42,6 +42,13 @@ impl ChangeClasses {
         self.runner(path).or_else(|| self.waiting_repository(path).map(|repository| &repository.runner))
     }
 
+    /// The changes that a person means who names `path`: those at or below it, and the files that wait with a repository there.
+    pub fn named_by(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
+        let waiting = self.waiting.iter().filter(|repository| repository.path.starts_with(path));
+        let files = waiting.flat_map(|one| &one.files).filter(|file| set.get(file).is_some()).cloned();
+        set.below(path).into_iter().chain(files).collect()
+    }
+
     /// The changes of `set` that the approval of exactly `path` is about.
     pub fn approved_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
         let mut below = set.below(path);

@@ -172,6 +172,11 @@ impl View {
                     entry.shortfalls.push(format!("{words}: {e}"));
                     return Ok(ApplyOutcome::Landed(entry));
                 }
+                self.note_files(&entry);
+                if !refs.is_empty() {
+                    // Looking drops a repository in which nothing else is pending.
+                    drop(self.shown());
+                }
                 Ok(ApplyOutcome::Landed(entry))
             }
             Err(ApplyError::Changed(paths)) => {

@@ -228,7 +228,17 @@ impl View {
     ) -> io::Result<DiscardedChanges> {
         // Before the files are gone, whose texts say what was renamed.
         let renamed = self.renamed(now.set());
-        let refs = self.split_single_refs(now.set(), Cow::Borrowed(choice)).0.len();
+        let (refs, rest) = self.split_single_refs(now.set(), Cow::Borrowed(choice));
+        let refs = refs.len();
+        // What stays pending of an operation would be a state that nobody made.
+        if let Some((repository, all)) = now.classes().parted_operation(now.set(), &rest) {
+            let part = rest.keys().find(|path| all.contains(*path)).map(|path| self.name_of(path));
+            let (part, whole) = (part.unwrap_or_default(), self.name_of(&repository.path));
+            let why = &repository.runner.why;
+            return Err(io::Error::other(format!(
+                "`{part}` waits with `{whole}` ({why}): discard `{whole}`, and its files go with it"
+            )));
+        }
         let backup = self.set_aside(choice, moment)?;
         let left = self.changes(LayerKind::Pending)?;
         let count = now.set().count_of(&renamed, |change| left.get(&change.path).is_none());

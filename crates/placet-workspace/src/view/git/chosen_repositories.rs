@@ -60,7 +60,10 @@ impl View {
                 let rel = content.path.strip_prefix(&repository.path).ok()?;
                 Some((rel.to_path_buf(), proved.get(&content.path)?.clone()))
             });
-            if let Some((applied, work)) = work_of(repository, choice, own.collect())? {
+            let around = classes.waiting_repositories().find(|waiting| waiting.path == outermost);
+            let operation = around.into_iter().flat_map(|waiting| &waiting.files);
+            let operation = operation.map(|file| GitName::from(&**file)).collect();
+            if let Some((applied, work)) = work_of(repository, choice, own.collect(), operation)? {
                 transaction.add(applied, work);
             }
         }
@@ -72,6 +75,7 @@ fn work_of(
     repository: &Arc<PendingRepository>,
     choice: &ChangeSelection,
     contents: Vec<(PathBuf, PathBuf)>,
+    operation: BTreeSet<GitName>,
 ) -> Result<Option<(AppliedRepository, RepositoryWork)>, ApplyError> {
     let is_named = |name: &GitName| choice.contains_key(&*repository.path.join(name.as_path()));
     // A repository that waits was approved as a whole, or it would not be chosen. Files are approved by their names.
@@ -105,5 +109,6 @@ fn work_of(
     let events =
         git_words::events(repository).into_iter().filter(|event| event.kind != GitEventKind::NotApplied);
     let events = events.map(GitEvent::without_patch).collect();
-    Ok(Some((AppliedRepository { path: repository.path.clone(), kind, record, staged, events }, work)))
+    let path = repository.path.clone();
+    Ok(Some((AppliedRepository { path, kind, record, staged, events, operation }, work)))
 }

@@ -45,12 +45,17 @@ pub(super) fn checkout_place(
     if let CheckoutName::Linked(name) = checkout {
         return question.worktree_path(name);
     }
+    main_place(git_dir, set.changes.iter().map(|change| &*change.path))
+}
+
+/// The same of the main checkout, with `changed` paths.
+pub(super) fn main_place<'p>(git_dir: &Path, changed: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
     let leads_to_it = |dir: &&Path| {
         let file = dir.join(".git");
         flat(&GitDirs::own(&file, &|path, _| read_small_at(path).ok())) == git_dir
     };
     let mut dirs = DirsAbove::default();
-    let mut above = set.changes.iter().flat_map(|change| dirs.new_above(&change.path));
+    let mut above = changed.flat_map(|path| dirs.new_above(path));
     let by_itself = WorkTree::of(git_dir).place().map(Path::to_path_buf);
     by_itself.or_else(|| above.find(leads_to_it).map(Path::to_path_buf))
 }

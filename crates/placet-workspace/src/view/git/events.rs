@@ -74,7 +74,7 @@ impl View {
     }
 
     /// As in a command that a person types in the first root.
-    pub(super) fn name_of(&self, repository: &Path) -> String {
+    pub(in crate::view) fn name_of(&self, repository: &Path) -> String {
         let rel = self.roots().first().and_then(|root| repository.strip_prefix(root).ok());
         visible::path(rel.filter(|rel| !rel.as_os_str().is_empty()).unwrap_or(repository))
     }

@@ -16,6 +16,7 @@ mod git_names;
 mod git_words;
 mod layer_source;
 mod lfs;
+mod noted_files;
 mod pending_repository;
 mod read_repository;
 mod repository_memo;

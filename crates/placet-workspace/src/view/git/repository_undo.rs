@@ -51,6 +51,19 @@ impl RepositoryUndo {
         self.parts.is_empty()
     }
 
+    /// How many repositories change.
+    pub(in crate::view) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Leaves repositories as they are.
+    pub(in crate::view) fn leave(&mut self, stays: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+        self.parts
+            .extract_if(.., |(applied, _)| stays(&applied.path))
+            .map(|(applied, _)| applied.path)
+            .collect()
+    }
+
     /// The repositories that go.
     pub(in crate::view) fn removed(&self) -> impl Iterator<Item = &Path> {
         let gone = self.parts.iter().filter(|(_, work)| matches!(work, RepositoryWork::Remove));
@@ -97,7 +110,9 @@ impl View {
                     let staged = staged_at(path, &record, &|_| false);
                     let events = applied.iter().rev().flat_map(|one| one.events.iter().cloned()).collect();
                     let (path, kind) = (path.to_path_buf(), kind);
-                    undo.parts.push((AppliedRepository { path, kind, record, staged, events }, work));
+                    let operation = applied.iter().flat_map(|one| one.operation.iter().cloned()).collect();
+                    let applied = AppliedRepository { path, kind, record, staged, events, operation };
+                    undo.parts.push((applied, work));
                 }
                 Ok(None) => {}
                 Err(StaysApplied(why)) => left.push((path.to_path_buf(), why)),

@@ -121,6 +121,7 @@ impl View {
                 staged: staged_at(&repository.path, &record, &|_| false),
                 record,
                 events: events.map(GitEvent::without_patch).collect(),
+                operation: BTreeSet::new(),
             };
             let asked = Arc::<PendingRepository>::clone(&repository);
             let work = RepositoryWork::Apply { repository: asked, change: Box::new(change) };

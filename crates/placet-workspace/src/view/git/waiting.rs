@@ -17,7 +17,6 @@ use placet_git::{
 use placet_permission::Runner;
 use placet_text::text::{count, visible};
 use std::collections::BTreeSet;
-use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -242,7 +241,7 @@ impl View {
 }
 
 /// The changes that wait with the operations of repositories: of files that git tracks where an operation begins, goes on or
-/// ends, and of directories that go with them. What git does not track, no operation writes.
+/// ends, and of directories that come and go with them. What git does not track, no operation writes.
 fn files_of_operations<'a>(
     set: &ChangeSet,
     repositories: impl Iterator<Item = &'a Arc<PendingRepository>>,
@@ -262,15 +261,20 @@ fn files_of_operations<'a>(
             files.extend(set.changes.iter().filter(is_tracked).map(|change| Arc::clone(&change.path)));
         }
     }
-    let goes = |change: &&FileChange| change.before.is_directory() && change.after.is_absent();
-    let with_file = |change: &&FileChange| {
-        let next = files.range::<Path, _>((Excluded(&*change.path), Unbounded)).next();
-        next.is_some_and(|next| next.starts_with(&change.path))
-    };
-    let directories =
-        set.changes.iter().filter(goes).filter(with_file).map(|change| Arc::clone(&change.path));
-    let directories: Vec<Arc<Path>> = directories.collect();
-    files.extend(directories);
+    // What is in a directory follows it.
+    for change in set.changes.iter().rev() {
+        let goes = change.before.is_directory() && change.after.is_absent();
+        let comes = change.before.is_absent() && change.after.is_directory();
+        if !goes && !comes {
+            continue;
+        }
+        let mut below = set.below(&change.path);
+        below.remove(&change.path);
+        let with = below.iter().filter(|path| files.contains(*path)).count();
+        if with > 0 && (goes || with == below.len()) {
+            files.insert(Arc::clone(&change.path));
+        }
+    }
     files
 }
 

@@ -166,7 +166,8 @@ impl View {
             repositories: repositories.clone(),
         };
         plan.git = self.plan_repositories_back(entries, only, &mut plan.left)?;
-        let within = |path: &Path| only.is_none_or(|only| path.starts_with(only));
+        let within =
+            |path: &Path| only.is_none_or(|only| entries.iter().any(|entry| entry.is_meant_by(only, path)));
         let interrupted = interrupted(entries);
         let wanted = changes.iter().enumerate().filter(|(_, change)| within(&change.path));
         let wanted: Vec<usize> = wanted.map(|(index, _)| index).collect();
@@ -206,9 +207,17 @@ impl View {
                 }
             }
         }
-        self.leave_broken_repositories(&mut plan);
-        self.leave_full_directories(&mut plan)?;
-        self.leave_orphans(&mut plan);
+        // What stays can keep other changes from going back.
+        loop {
+            let before = (plan.steps.len(), plan.git.len());
+            self.leave_broken_repositories(&mut plan);
+            self.leave_parted_operations(&mut plan, entries, &within);
+            self.leave_full_directories(&mut plan)?;
+            self.leave_orphans(&mut plan);
+            if before == (plan.steps.len(), plan.git.len()) {
+                break;
+            }
+        }
         let steps = &plan.steps;
         plan.git
             .stage_outside(&|dir| steps.iter().any(|step| *step.path == *dir && !step.after.is_directory()));
@@ -327,6 +336,34 @@ impl View {
         plan.merged.retain(|path| !stays(path));
     }
 
+    /// An operation of git goes back with all of its files, or nothing of it does: a part is a state that nobody made.
+    fn leave_parted_operations(
+        &self,
+        plan: &mut UndoPlan,
+        entries: &[JournalEntry],
+        within: &dyn Fn(&Path) -> bool,
+    ) {
+        for one in entries.iter().flat_map(|entry| &entry.git) {
+            // A directory may stay because of what else is in it.
+            let changed = entries.iter().flat_map(|entry| &entry.changes);
+            let files = changed.filter(|one| one.before.counts_as_file() || one.after.counts_as_file());
+            let all = files.map(|change| &*change.path).chain([&*one.path]);
+            let mut all = all.filter(|path| one.is_of_operation(path));
+            let stays = all.any(|path| !within(path) || plan.left.iter().any(|(left, _)| left == path));
+            if !stays {
+                continue;
+            }
+            let mut parted = plan.git.leave(|path| one.is_of_operation(path));
+            let is_parted = |step: &mut ApplyStep| one.is_of_operation(&step.path);
+            parted.extend(plan.steps.extract_if(.., is_parted).map(|step| step.path.to_path_buf()));
+            plan.merged.retain(|path| !one.is_of_operation(path));
+            let name = self.name_of(&one.path);
+            let why =
+                format!("it goes back with the operation in `{name}` and all of its files, or not at all");
+            plan.left.extend(parted.into_iter().map(|path| (path, why.clone())));
+        }
+    }
+
     /// A directory with files of others stays.
     fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
         let gone = plan.steps.iter().filter(|s| s.after.is_absent());
@@ -382,6 +419,7 @@ impl View {
             (plan.steps, git),
             plan.renames,
         )?;
+        self.note_files(&done);
         self.update_jobs(done.changes.iter().map(|change| &*change.path));
         Ok(Some(done))
     }
