@@ -378,5 +378,5 @@ fn a_server_has_one_source_and_no_key_of_two_is_joined() {
         ..SettingsSources::default()
     });
     assert_eq!(server(&config, "h").command.as_deref(), Some("own"));
-    assert!(server(&config, "g").enabled && !server(&config, "g").keep && told(&config).is_empty());
+    assert!(server(&config, "g").enabled && !server(&config, "g").keep_running && told(&config).is_empty());
 }
