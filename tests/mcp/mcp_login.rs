@@ -102,7 +102,8 @@ fn a_person_logs_in_once_and_the_tokens_go_to_nobody_else() {
         done.stderr.contains(&format!("wants a login at http://127.0.0.1:{}", server.ports.1)),
         "{done:#?}"
     );
-    assert!(done.stdout.ends_with("logged in to s · rights: read · placet renews the login\n"), "{done:#?}");
+    // With the feature `keyring`, and on a machine without one, it goes on with the file that has them.
+    assert!(done.stdout.contains("logged in to s · rights: read · placet renews the login"), "{done:#?}");
     place.run(["mcp", "test", "s"]).code(0).says("safe 1, 1 tool");
     assert!(call(&place).stdout.contains("acted for read"));
     place.run(["mcp", "list"]).code(0).says("· logged in ·");

@@ -185,7 +185,7 @@ fn an_allowed_name_is_reached_without_proxy_variables_and_another_name_does_not_
     assert!(other_name.contains("gaierror") && other_name.contains("not known"), "{text}");
     assert_eq!(lines[2..4], ["[]", "nameserver 127.0.0.1"]);
     // What the host's file has would be asked for before the stub, and cannot be reached.
-    assert_eq!(lines[4], "[['127.0.0.1', 'localhost'], ['::1', 'localhost']] 127.0.0.1");
+    assert_eq!(lines[4], "[['127.0.0.1', 'localhost'], ['::1', 'ip6-localhost']] 127.0.0.1");
     assert!(lines.last().unwrap().contains("('198.18.0."), "{text}");
     let mut asked = network.asked();
     asked.sort();

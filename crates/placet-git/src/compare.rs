@@ -5,10 +5,10 @@ use crate::error::GitError;
 use crate::git_file::{GitFileContent, operation_around, operation_of};
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
+use crate::operation_state::OperationState;
 use crate::repository_move::{
     CheckoutMove, Moved, MovedItems, RepositoryMove, branch_to_return_to, branches_to_return_to,
 };
-use crate::rows::is_in_progress;
 use crate::state::{CheckoutName, Head, IndexState, RefsState, RepositoryState, StashEntry, resolve_by};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Comparison {
         let is_sparse = |index: &IndexState| index.values().flatten().any(|entry| entry.skip_worktree);
         let sparse = person.checkouts.iter().filter(|(_, checkout)| is_sparse(&checkout.index));
         let sparse = sparse.map(|(name, _)| name.clone()).collect();
-        let stopped = |name: &&CheckoutName| is_in_progress(&person.files, name);
+        let stopped = |name: &&CheckoutName| OperationState::of(&person.files, name).is_some();
         let in_progress = person.checkouts.keys().filter(stopped).cloned().collect();
         let conflicts = BTreeSet::new();
         let mut comparison = Comparison { moved: nothing, conflicts, heads, sparse, in_progress };

@@ -37,6 +37,7 @@ mod new_objects;
 mod new_repository;
 mod object_id;
 mod on_top;
+mod operation_state;
 mod quarantine;
 mod question;
 mod repository_move;
@@ -59,12 +60,12 @@ pub use git_name::GitName;
 pub use group::{ApprovedGroups, WaitingGroup};
 pub use new_repository::NewRepository;
 pub use object_id::{ObjectFormat, ObjectId};
+pub use operation_state::{GitOperation, OperationState};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
-    CommitFact, GitOperation, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact,
-    OperationState, RefFact, RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits,
-    unsigned_commits,
+    CommitFact, HeadFact, HiddenPaths, IndexEffects, IndexFact, ObjectFact, OperationFact, RefFact,
+    RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits, unsigned_commits,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};

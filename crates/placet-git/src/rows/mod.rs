@@ -12,8 +12,7 @@ mod signatures;
 pub use commits::CommitFact;
 pub use index_rows::{HiddenPaths, IndexFact, StagedKind};
 pub use objects::ObjectFact;
-pub(crate) use operation::is_in_progress;
-pub use operation::{GitOperation, OperationFact, OperationState};
+pub use operation::OperationFact;
 pub use refs::{RefFact, RefMovement};
 pub use signatures::unsigned_commits;
 

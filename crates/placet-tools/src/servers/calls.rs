@@ -3,7 +3,7 @@
 use super::pool::{ServerPool, ServerSlot};
 use super::requests::CallRequests;
 use super::running::{RunningServer, quoted};
-use super::start::{StartFailure, failure, start_server};
+use super::start::{FailedServerStart, failure, start_server};
 use crate::command::command_effects::EffectsSummary;
 use crate::{ProgressSink, ServerRequestHost, ToolContext, ToolError};
 use placet_mcp::{
@@ -117,7 +117,7 @@ impl<'a> ServerRunner<'a> {
             let log = self.pool.log_file(&definition.name);
             match start_server(definition, hosts, (env, self.pool.access()), writer.clone(), &log).await {
                 Ok(server) => *running = Some(server),
-                Err(StartFailure { error, refused }) => {
+                Err(FailedServerStart { error, refused }) => {
                     let error = self.pool.failed(slot, &error);
                     if refused.is_empty() || writer.landing == WritePolicy::Discard {
                         return Err(error);

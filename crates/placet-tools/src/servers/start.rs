@@ -24,15 +24,15 @@ const UV_IS_OFFLINE: &str = "because the network was disabled";
 const UV_HOSTS: [&str; 2] = ["pypi.org", "files.pythonhosted.org"];
 
 /// Why a server did not start.
-pub(super) struct StartFailure {
+pub(super) struct FailedServerStart {
     pub(super) error: ToolError,
     /// The hosts that it asked for and may not connect to.
     pub(super) refused: Vec<String>,
 }
 
-impl From<ToolError> for StartFailure {
-    fn from(error: ToolError) -> StartFailure {
-        StartFailure { error, refused: Vec::new() }
+impl From<ToolError> for FailedServerStart {
+    fn from(error: ToolError) -> FailedServerStart {
+        FailedServerStart { error, refused: Vec::new() }
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn start_server(
     (env, access): (&ToolContext, HttpAccess),
     writer: WriteContext,
     log: &Path,
-) -> Result<RunningServer, StartFailure> {
+) -> Result<RunningServer, FailedServerStart> {
     match &definition.kind {
         ServerKind::Program(program) => {
             start_program((program, hosts), definition.timeout, env, writer, log).await
@@ -95,7 +95,7 @@ async fn start_program(
     env: &ToolContext,
     writer: WriteContext,
     log: &Path,
-) -> Result<RunningServer, StartFailure> {
+) -> Result<RunningServer, FailedServerStart> {
     let (landing, stamp) = (writer.landing, ViewStamp::of(env.workspace.view()));
     let mut command = ShellCommand {
         line: format!("exec {}", program.command_line()),
@@ -157,7 +157,7 @@ async fn start_program(
             if refused.is_empty() && run.is_some() {
                 refused = hosts_of_uv(log);
             }
-            Err(StartFailure { error, refused })
+            Err(FailedServerStart { error, refused })
         }
     }
 }

@@ -64,7 +64,6 @@ use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, WriteContext};
 use layers::base::BaseIndex;
 use layers::layer::Layer;
-use layers::pending_count::lock_text;
 use layers::roots::ViewRoots;
 use layers::stack::{ContentLocation, LayerStack};
 use placet_permission::{Permit, ProtectedPaths};
@@ -343,7 +342,7 @@ impl View {
         if claim.is_some() {
             return Ok(());
         }
-        use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
         let dir = self.dir();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let lock = std::fs::OpenOptions::new()
@@ -368,8 +367,7 @@ impl View {
             }
             Err(e) => return Err(e.into()),
         }
-        let left = self.left_count();
-        lock.write_all_at(&lock_text(&std::process::id().to_string()), 0)?;
+        let left = self.take_left_count(&lock)?;
         // The process that had it before may have changed what was read when this view was opened.
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();

@@ -9,6 +9,7 @@ use crate::files::metadata::file_stamp::stamp;
 use crate::view::layers::layer::Layer;
 use crate::view::{LayerKind, View, ViewInner};
 use placet_text::text::regular_file;
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::PoisonError;
@@ -17,7 +18,7 @@ use std::sync::PoisonError;
 const LENGTH: usize = 128;
 
 /// What a lock contains.
-pub(in crate::view) fn lock_text(text: &str) -> Vec<u8> {
+fn lock_text(text: &str) -> Vec<u8> {
     format!("{text:<width$}\n", width = LENGTH - 1).into_bytes()
 }
 
@@ -51,8 +52,15 @@ impl View {
         *self.0.asked.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
     }
 
+    /// The same, for a process that has claimed the view now: its id takes the place of the number.
+    pub(in crate::view) fn take_left_count(&self, lock: &File) -> io::Result<Option<ChangeCount>> {
+        let left = self.left_count();
+        lock.write_all_at(&lock_text(&std::process::id().to_string()), 0)?;
+        Ok(left)
+    }
+
     /// What the last process that had claimed the view has left, if the record is still the same.
-    pub(in crate::view) fn left_count(&self) -> Option<ChangeCount> {
+    fn left_count(&self) -> Option<ChangeCount> {
         let text = regular_file::read_to_string(&self.dir().join("lock"), LENGTH as u64).ok()?;
         let (record, count) = text.trim_end().split_once(' ')?;
         let count = serde_json::from_str(count).ok()?;
