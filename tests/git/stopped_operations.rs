@@ -227,6 +227,7 @@ fn no_discard_and_no_undo_parts_an_operation() {
     assert!(txn.run(["undo"]).code(1).stderr.contains("a.txt"));
     txn.run(["undo", "--rest"]).code(0);
     assert!(!txn.tree.join("note.txt").exists());
+    txn.write("note.txt", "of the agent\n");
     assert_eq!(says(&txn, "tree"), mine);
 }
 
