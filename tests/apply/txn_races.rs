@@ -138,6 +138,14 @@ const LEAST_REFUSED: u64 = 5;
 
 /// The outsider is the only one who writes `theirs`, and what lands keeps that line: before he writes the next number
 /// he must find his last one. A stale apply would show him an older one, for good.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
     let b = Bench::new();
     let path = b.root.join("f");
@@ -145,6 +153,8 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
     let done = AtomicBool::new(false);
     let (mut landed, mut refused) = (0, 0);
     let lost = std::thread::scope(|scope| {
+        // A panic would wait for him.
+        let _ending = OnDrop(|| done.store(true, Ordering::Relaxed));
         let theirs = scope.spawn(|| {
             let mut number = 0_u64;
             let finds = |number: u64| {
@@ -200,6 +210,14 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
             match b.view.apply(&View::everything(&set), label()) {
                 Ok(ApplyOutcome::Landed(_)) => landed += 1,
                 Ok(_) | Err(ApplyError::Changed(_)) => refused += 1,
+                // He wrote twice while the file was exchanged: his first content is in a file that is named.
+                Err(ApplyError::Partly { foreign, .. }) => {
+                    refused += 1;
+                    for file in foreign {
+                        assert!(std::fs::read_to_string(&file).unwrap().starts_with("theirs "));
+                        std::fs::remove_file(file).unwrap();
+                    }
+                }
                 Err(e) => panic!("{e}"),
             }
             b.view.discard_everything().unwrap();

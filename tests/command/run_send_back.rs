@@ -325,7 +325,9 @@ fn the_terminals_background_is_remembered_and_its_answer_reaches_no_program() {
     if !has_view() {
         return;
     }
-    let line = "stty -echo; echo re\\ady; read x; printf '%s' \"$x\" | od -c | head -3; read y";
+    // Before anything but plain text the terminal is asked.
+    let line =
+        "stty -echo; printf '\\303\\251'; echo re\\ady; read x; printf '%s' \"$x\" | od -c | head -3; read y";
     let start = shell().arg("run").arg("--").arg(line);
     let mut pty = start.with_colors(&[("11", "rgb:ffff/ffff/ffff")]).spawn();
     pty.until("the program", |screen| screen.contains("ready"));

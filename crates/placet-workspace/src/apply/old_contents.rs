@@ -107,7 +107,10 @@ fn keep_part(
             DisplacedContents::FoundOf(these) if !these.contains(&index) => continue,
             DisplacedContents::Found | DisplacedContents::FoundOf(_) => {}
         }
-        if change.before.same_content(&change.after) || change.before.is_absent() {
+        let is_verified = matches!(which, DisplacedContents::Verified(_));
+        // A new file has no old content. One that did not get to its place, or that was taken away again, can have what
+        // another program wrote.
+        if change.before.same_content(&change.after) || is_verified && change.before.is_absent() {
             continue;
         }
         let Some(place) = dirs.anchor(entry, index) else { continue };
@@ -115,7 +118,6 @@ fn keep_part(
             let (path, at) = (change.path.display(), place.join(name));
             kept.left.push(format!("the old content of `{path}` is still in `{}`: {e}", at.display()));
         };
-        let is_verified = matches!(which, DisplacedContents::Verified(_));
         let known = change.before.hash().filter(|_| is_verified && !change.in_place);
         let names: &[&str] = match (known, acts_of(change).first()) {
             (Some(_), Some(&CommitAction::Exchange)) => &["new"],
@@ -124,7 +126,8 @@ fn keep_part(
         };
         let (dir, _eased) = match dirs.writable(&place) {
             Ok(dir) => dir,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            // With the directory its files are gone.
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
             Err(e) => {
                 names
                     .first()

@@ -80,11 +80,21 @@ fn own_mode(stat: &Stat) -> rustix::io::Result<u32> {
 pub(crate) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
     match (super::open::dir_at(path), path.parent(), path.file_name()) {
         (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
-            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
+            let parent = search_anyway(parent).map_err(as_io)?;
             Ok(open_anyway(&parent, name, OFlags::DIRECTORY)?.0.into())
         }
-        (opened, _, _) => opened.map_err(std::io::Error::other),
+        (opened, _, _) => opened.map_err(as_io),
     }
+}
+
+/// Callers tell a directory that is gone from one that cannot be opened.
+fn as_io(error: WorkspaceError) -> std::io::Error {
+    let kind = match error {
+        WorkspaceError::Missing(_) => std::io::ErrorKind::NotFound,
+        WorkspaceError::NotDirectory(_) => std::io::ErrorKind::NotADirectory,
+        _ => std::io::ErrorKind::Other,
+    };
+    std::io::Error::new(kind, error)
 }
 
 /// Opens a directory to look names up in, at a path without links, also below directories that their owner may not
