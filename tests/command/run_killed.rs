@@ -113,3 +113,24 @@ fn a_fresh_run_does_not_continue_with_what_a_killed_run_left() {
     assert!(!made.exists() && bench.place.tree.join("notes.txt").exists());
     bench.place.run(["changes"]).says("made.txt");
 }
+
+/// Story: files at home of a killed run without a preset became a pending session, which `apply` applied.
+#[test]
+fn what_a_killed_run_without_a_preset_left_at_home_is_never_pending() {
+    needs_a_view!();
+    let bench = Bench::with("other", "echo h > ~/made-at-home; echo x > made.txt; echo started; read go");
+    let mut running = bench.run(&["--", "other"]).start();
+    running.line_where(|line| line.contains("started"));
+    running.signal(rustix::process::Signal::KILL);
+    running.end();
+    // The processes of the killed run may need a moment to end.
+    wait::until("the killed run", || {
+        let list = bench.place.run(["changes"]).code(0);
+        list.stderr.contains("was interrupted; what it changed is pending (1 file)")
+            && list.stdout.contains("A made.txt")
+    });
+    let pending = bench.place.run(["changes", "--output-format", "json"]).code(0);
+    assert!(!pending.stdout.contains("made-at-home") && !pending.stdout.contains("-home"), "{pending:?}");
+    bench.place.run(["apply"]).code(0);
+    assert!(!bench.place.home.join("made-at-home").exists());
+}

@@ -125,12 +125,12 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
     assert!(start.stderr.contains("\"result\": {\"x\"`; its tools are not offered"), "{start:#?}");
     // Of another line nobody knows whether it was the answer: the deadline has both facts. The line is reported once.
     let calls = [("s__act", "{\"text\": \"lost\"}"), ("s__act", "{\"text\": \"hang\"}")];
-    let (lost, server) = talk(Place::new(), "", "timeout_seconds = 2", &calls);
+    let (lost, server) = talk(Place::new(), "", "timeout_seconds = 6", &calls);
     let out = lost.run(["--allow", "mcp(*)", "-p", "go"]);
     let found = results(&server);
-    let line = "within 2 s; it printed a line that is not a message of the protocol: `Traceback ";
+    let line = "within 6 s; it printed a line that is not a message of the protocol: `Traceback ";
     assert!(found[0].contains(line) && found[0].contains("[the first 200 of 5038 bytes]"), "{found:?}");
-    assert!(found[1].contains("within 2 s") && !found[1].contains("Traceback"), "{found:?}");
+    assert!(found[1].contains("within 6 s") && !found[1].contains("Traceback"), "{found:?}");
     assert!(!out.stderr.contains('\x1b') && !out.stdout.contains('\x1b'), "{out:#?}");
     let usage = call(&place("usage", ""), "s__echo", "{}", &[]);
     assert!(
@@ -143,7 +143,7 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
     // A line before the messages is no failure.
     let chatty = call(&place("chatty", ""), "s__echo", "{\"text\": \"hello\"}", &[]).code(0);
     assert!(chatty.stdout.contains("hello") && !chatty.stderr.contains("listens"), "{chatty:#?}");
-    let stuck = call(&place("chatty silent", "timeout_seconds = 1"), "s__echo", "{}", &[]);
+    let stuck = call(&place("chatty silent", "timeout_seconds = 6"), "s__echo", "{}", &[]);
     assert!(stuck.stderr.contains("of the protocol: `Server ␛[31mlistens on stdio`"), "{stuck:#?}");
 }
 

@@ -29,6 +29,8 @@ fn a_host_that_a_start_needs_is_asked_about_and_a_rule_answers() {
     assert!(!other.stdout.contains("hello"), "{other:#?}");
     let read = call(&place, "s__echo", echo, &["--mode", "read", "--allow", "network(registry.npmjs.org)"]);
     assert!(!read.stdout.contains("hello"), "{read:#?}");
+    let tested = place.run(["mcp", "test", "s"]).code(1);
+    tested.warns("hint: `hosts = [\"registry.npmjs.org\"]` in its settings allows what its start needs");
     let allowed = ["--mode", "ask", "--allow", "network(registry.npmjs.org)"];
     let out = call(&place, "s__echo", echo, &allowed);
     assert!(out.stdout.contains("hello"), "{out:#?}");
@@ -81,7 +83,7 @@ fn what_a_server_writes_at_home_is_kept_by_its_settings_or_named() {
     if !is_possible() {
         return;
     }
-    let kept = place("", "keep = [\"~/.notes/\"]");
+    let kept = place("", "keep = [\"~/.notes/\", \".bashrc\"]");
     kept.home_file(".notes/a.md", "old\n");
     let write = |place: &Place, name: &str, text: &str| {
         let path = place.home.join(name);
@@ -98,6 +100,9 @@ fn what_a_server_writes_at_home_is_kept_by_its_settings_or_named() {
     kept.home_file(".notes/.git/config", "");
     write(&kept, ".notes/.git/config", "[core]").warns("which lasts until the session ends");
     assert_eq!(at_home(&kept, ".notes/.git/config").as_deref(), Some(""));
+    // Not by its own name, either.
+    write(&kept, ".bashrc", "x").warns("session ends; no setting keeps what another program runs or obeys");
+    assert_eq!(at_home(&kept, ".bashrc"), None);
     // In read mode nothing is.
     let path = kept.home.join(".notes/b.md");
     let arguments = format!("{{\"path\": \"{}\", \"text\": \"x\"}}", path.display());

@@ -241,9 +241,10 @@ fn mentioned_files_are_listed_by_the_rules_of_the_workspace() {
     pty.until_prompt("see @src/deep/width.rs and @\"two words.txt\"");
     // A directory goes on.
     pty.by_hand("@src");
-    pty.until("the directory", |s| s.contains("❯ src/"));
+    pty.until("the directory", |s| s.contains("❯ src/ "));
     press(&mut pty, "\t");
-    pty.until("what is in it", |s| s.contains("@src/\n") && s.contains("❯ src/"));
+    // What is in it, and the rest of its first name behind the cursor; the directory itself is not counted.
+    pty.until("what is in it", |s| s.contains("@src/deep/\n❯ src/deep/ ") && !s.contains(" more"));
     pty.send("\x03");
     pty.until_prompt("");
     no_menu(&pty);

@@ -10,7 +10,7 @@ use super::files::{search, write};
 use super::output;
 use super::patch::apply_patch;
 use super::rare::{InnerCall, MORE_TOOLS, MoreTools, is_rare};
-use super::servers::{ServerPromptTool, ServerResourceTool, ServerStartTool};
+use super::servers::person_tools;
 use super::tool_names::ToolNames;
 use super::web::{fetch_url, search_web};
 use super::{
@@ -208,12 +208,8 @@ impl ToolRegistry {
     /// model's tools.
     #[must_use]
     pub fn for_person(&self) -> ToolRegistry {
-        let of_servers: Vec<Arc<dyn Tool>> = vec![
-            Arc::new(ServerResourceTool::default()),
-            Arc::new(ServerPromptTool::default()),
-            Arc::new(ServerStartTool::default()),
-        ];
-        let native = ToolRegistry::native().with_unlisted(of_servers);
+        let of_servers = person_tools().into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        let native = ToolRegistry::native().with_unlisted(of_servers.collect());
         ToolRegistry { names: self.names.clone(), ..native }
     }
 

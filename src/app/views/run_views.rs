@@ -157,12 +157,16 @@ impl App {
         found
     }
 
-    /// The changes in the home directory of the run with this view, where there are any or were.
+    /// The changes in the home directory of the run with this view, where there are any or were, and a person is asked about
+    /// them.
     pub(in crate::app) fn home_changes_of(&self, name: &str) -> Option<View> {
         let home = self.workspace.home()?.canonicalize().ok()?;
         let places = self.places(name);
         let mut bases = places.layers.iter().map(|dir| dir.join(name)).filter(|_| name.starts_with("run-"));
         let base = bases.find(|base| base.join("home").is_dir())?;
+        if !View::asks_about_home(&places.view) {
+            return None;
+        }
         let places = ViewPaths { view: base.join("home"), layers: vec![base], ..places };
         Some(self.guarded(View::at(places, &[home])))
     }

@@ -116,6 +116,10 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     known(&app, name)?;
     let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
+    // With the hosts of its settings, which read mode does not give. What it changes is discarded below.
+    if options.mode.is_none() {
+        env.mode.store(Mode::Ask);
+    }
     let started = Instant::now();
     let cancel = CancellationToken::new();
     let reading = async {
@@ -130,7 +134,7 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
         // The hint of the error is for a model.
         let log = env.servers.log_line(name).map(|line| format!("its log: {line}"));
         let failure = CliError::new(error.message);
-        match env.servers.login_hint(name).or(log) {
+        match hosts_hint(&env.servers.wanted_hosts(name)).or_else(|| env.servers.login_hint(name)).or(log) {
             Some(hint) => failure.hint(&hint),
             None => failure,
         }
@@ -143,6 +147,15 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
             writeln!(out, "  {}: {}{note}", visible::line(&tool.name), visible::line(tool.first_line(100)));
     }
     print_list(&out).map(|()| report::DONE)
+}
+
+/// What lets a server start that was refused these hosts. Nobody is asked here.
+fn hosts_hint(hosts: &[String]) -> Option<String> {
+    let names: Vec<String> = hosts.iter().map(|host| format!("\"{}\"", visible::line(host))).collect();
+    (!names.is_empty()).then(|| {
+        let list = names.join(", ");
+        format!("`hosts = [{list}]` in its settings allows what its start needs; a call in the shell asks")
+    })
 }
 
 /// What `placet mcp add` writes.

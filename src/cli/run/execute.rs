@@ -75,6 +75,7 @@ pub(super) fn execute(
     }
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
+    view.ask_about_home(plan.preset.is_some()).map_err(CliError::new)?;
     announce(app, plan, &view, options)?;
     let home = match (&plan.preset, own_home) {
         (Some(preset), Some(home)) => {

@@ -5,6 +5,7 @@
 //! server started.
 
 use crate::ToolError;
+use placet_permission::is_protected;
 use placet_text::text::visible;
 use placet_workspace::{
     ChangeSelection, DATABASE_FILES, DatabaseFile, KeepError, KeptFileStamp, KeptPath, LayerKind,
@@ -59,14 +60,20 @@ impl ServerHome {
             .filter(|(path, file)| is_written(file) && !self.is_kept(path) && !is_in_home_cache(path))
             .map(|(path, _)| path)
             .collect();
-        let first = left.first()?;
+        left.first()?;
         let mut names: Vec<String> = left.iter().take(NAMED).map(|path| shown(path)).collect();
         if let Some(more) = left.len().checked_sub(NAMED).filter(|more| *more > 0) {
             names.push(format!("{more} more"));
         }
-        let example = visible::line(&first.to_string_lossy()).into_owned();
+        let way = match left.iter().find(|path| !is_protected(path)) {
+            Some(path) => {
+                let example = visible::line(&path.to_string_lossy()).into_owned();
+                format!("`keep = [\"{example}\"]` in its settings keeps it")
+            }
+            None => "no setting keeps what another program runs or obeys".into(),
+        };
         Some(format!(
-            "the server `{server}` wrote {}, which lasts until the session ends; `keep = [\"{example}\"]` in its settings keeps it",
+            "the server `{server}` wrote {}, which lasts until the session ends; {way}",
             names.join(", ")
         ))
     }
@@ -117,8 +124,10 @@ impl ServerHome {
         if now.is_before(self.began) { Ok(now) } else { Err(KeepError::Changed) }
     }
 
+    /// Nobody sees what is kept, so that it is never a file that another program runs or obeys, by whatever name the list
+    /// has it.
     fn is_kept(&self, path: &Path) -> bool {
-        KeptPath::of(path, &self.keep) == KeptPath::Yes
+        KeptPath::of(path, &self.keep) == KeptPath::Yes && !is_protected(path)
     }
 
     /// The regular files and the removals of the layer.

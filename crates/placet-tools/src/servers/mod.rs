@@ -18,7 +18,7 @@ mod status;
 
 pub use calls::read_server_tools;
 pub use offered::{ServerTools, UnreadServer};
+pub(super) use person_tools::person_tools;
 pub use person_tools::{PROMPT_TOOL, RESOURCE_TOOL, START_TOOL};
-pub(super) use person_tools::{ServerPromptTool, ServerResourceTool, ServerStartTool};
 pub use pool::ServerPool;
 pub use status::{ServerState, ServerStatus};

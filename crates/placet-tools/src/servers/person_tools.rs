@@ -1,6 +1,5 @@
 //! Resources and prompts of servers, for a person who names them, and a start with hosts that its settings do not name.
-//! They are tools, so that they go through the gate of
-//! every call; no model is offered them, and none can call them.
+//! They are tools, so that they go through the gate of every call; no model is offered them, and none can call them.
 
 use super::calls::read_tools_with;
 use super::server_tool::{ServerToolPlan, in_one_line, server_network};
@@ -40,89 +39,59 @@ struct StartArgs {
     server: String,
 }
 
-pub(crate) struct ServerResourceTool(ToolSchema);
-pub(crate) struct ServerPromptTool(ToolSchema);
-pub(crate) struct ServerStartTool(ToolSchema);
+type Planned = Result<Box<dyn Plan>, ToolError>;
 
-impl Default for ServerResourceTool {
-    fn default() -> ServerResourceTool {
-        ServerResourceTool(ToolSchema::of::<ResourceArgs>(RESOURCE_TOOL, "Reads a resource of a server"))
-    }
+/// One of these tools: what a call names, and its plan.
+pub(crate) struct PersonTool {
+    schema: ToolSchema,
+    planned: fn(&ToolSchema, &Value, &ToolContext) -> Planned,
 }
 
-impl Default for ServerPromptTool {
-    fn default() -> ServerPromptTool {
-        ServerPromptTool(ToolSchema::of::<PromptArgs>(PROMPT_TOOL, "Gets a prompt of a server"))
-    }
+pub(crate) fn person_tools() -> [PersonTool; 3] {
+    let resource = ToolSchema::of::<ResourceArgs>(RESOURCE_TOOL, "Reads a resource of a server");
+    let prompt = ToolSchema::of::<PromptArgs>(PROMPT_TOOL, "Gets a prompt of a server");
+    let start = ToolSchema::of::<StartArgs>(START_TOOL, "Starts a server with the hosts that it was refused");
+    [
+        PersonTool { schema: resource, planned: resource_plan },
+        PersonTool { schema: prompt, planned: prompt_plan },
+        PersonTool { schema: start, planned: start_plan },
+    ]
 }
 
-impl Tool for ServerResourceTool {
+impl Tool for PersonTool {
     fn spec(&self) -> ToolSpec {
-        self.0.spec()
+        self.schema.spec()
     }
 
     fn name(&self) -> String {
-        self.0.name()
+        self.schema.name()
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
-        let ResourceArgs { server, uri } = self.0.parse(input)?;
-        Ok(Box::new(ServerToolPlan::new(&server, ServerCallSubject::Resource { uri }, env)?))
+    fn plan(&self, input: &Value, env: &ToolContext) -> Planned {
+        (self.planned)(&self.schema, input, env)
     }
 }
 
-impl Tool for ServerPromptTool {
-    fn spec(&self) -> ToolSpec {
-        self.0.spec()
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn touches(&self, _: &Value) -> TouchedPaths {
-        TouchedPaths { anything: true, ..TouchedPaths::default() }
-    }
-
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
-        let PromptArgs { server, name, arguments } = self.0.parse(input)?;
-        Ok(Box::new(ServerToolPlan::new(&server, ServerCallSubject::Prompt { name, arguments }, env)?))
-    }
+fn resource_plan(schema: &ToolSchema, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    let ResourceArgs { server, uri } = schema.parse(input)?;
+    Ok(Box::new(ServerToolPlan::new(&server, ServerCallSubject::Resource { uri }, env)?))
 }
 
-impl Default for ServerStartTool {
-    fn default() -> ServerStartTool {
-        ServerStartTool(ToolSchema::of::<StartArgs>(
-            START_TOOL,
-            "Starts a server with the hosts that it was refused",
-        ))
-    }
+fn prompt_plan(schema: &ToolSchema, input: &Value, env: &ToolContext) -> Planned {
+    let PromptArgs { server, name, arguments } = schema.parse(input)?;
+    Ok(Box::new(ServerToolPlan::new(&server, ServerCallSubject::Prompt { name, arguments }, env)?))
 }
 
-impl Tool for ServerStartTool {
-    fn spec(&self) -> ToolSpec {
-        self.0.spec()
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn touches(&self, _: &Value) -> TouchedPaths {
-        TouchedPaths { anything: true, ..TouchedPaths::default() }
-    }
-
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
-        let StartArgs { server } = self.0.parse(input)?;
-        let definition = env.servers.definitions().find(|definition| definition.name == server);
-        let shown = definition.map(|definition| in_one_line(&definition.shown()).into_owned());
-        let hosts = env.servers.status(&server).wanted_hosts;
-        Ok(Box::new(ServerStartPlan { server, shown: shown.unwrap_or_default(), hosts }))
-    }
+fn start_plan(schema: &ToolSchema, input: &Value, env: &ToolContext) -> Planned {
+    let StartArgs { server } = schema.parse(input)?;
+    let definition = env.servers.definitions().find(|definition| definition.name == server);
+    let shown = definition.map(|definition| in_one_line(&definition.shown()).into_owned());
+    let hosts = env.servers.status(&server).wanted_hosts;
+    Ok(Box::new(ServerStartPlan { server, shown: shown.unwrap_or_default(), hosts }))
 }
 
 struct ServerStartPlan {

@@ -47,7 +47,9 @@ impl MenuList {
     pub(super) fn matches_below(&self, typed: &str) -> PickerMatches {
         let mut matches = self.matches.clone();
         if typed.ends_with('/') {
+            let listed = matches.top.len();
             matches.top.retain(|item| item.value() != typed);
+            matches.matched -= listed - matches.top.len();
         }
         matches
     }

@@ -134,6 +134,9 @@ pub struct CommandsHeld {
     _gate: OwnedMutexGuard<()>,
 }
 
+/// A file of the view that says that nobody is asked about the home directory.
+const NOT_ASKED: &str = "home-not-asked";
+
 impl View {
     /// Prepares a layer for one command whose effects go to `shelf`, after the command before it has ended. `home` gets
     /// a layer of its own, which exists as long as this view and is never applied.
@@ -343,6 +346,25 @@ impl View {
             self.turn().held = true;
         }
         Ok(effects)
+    }
+
+    /// Whether what the command leaves in the home directory is for a person to decide about, also after placet was killed.
+    /// Claims the view.
+    pub fn ask_about_home(&self, asks: bool) -> io::Result<()> {
+        self.claim()?;
+        let mark = self.dir().join(NOT_ASKED);
+        match asks {
+            false => std::fs::write(mark, ""),
+            true => match std::fs::remove_file(mark) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// False for the directory of a view of which nobody is asked about the home directory: what is there is never applied.
+    pub fn asks_about_home(dir: &Path) -> bool {
+        !dir.join(NOT_ASKED).exists()
     }
 
     /// What commands leave in the home directory: later commands see it, and it is applied only where `placet run` asks
