@@ -46,15 +46,17 @@ const REMOVALS: Duration = Duration::from_secs(10);
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let mut words = std::env::args_os().skip(1);
-    match words.next() {
-        Some(word) if word == process::RUN => {
-            return process::supervise(words.collect(), &crate::sandbox::START);
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(code) = crate::tools::answer_git(&words) {
+        return code;
+    }
+    match words.split_first() {
+        Some((word, rest)) if word == process::RUN => {
+            return process::supervise(rest.to_vec(), &crate::sandbox::START);
         }
-        Some(word) if word == terminal_run::GUARD => return terminal_run::guard(),
+        Some((word, _)) if word == terminal_run::GUARD => return terminal_run::guard(),
         _ => {}
     }
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     run::start_early(&words);
     startup::panic_hook::install();
     if let Some(words) = command_line::usage_error::help_words(&words) {

@@ -24,9 +24,12 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 /// ```
 pub fn supervisor_main() -> Option<ExitCode> {
     CALLED.store(true, Ordering::Relaxed);
-    let mut words = std::env::args_os().skip(1);
-    let is_supervisor = words.next().is_some_and(|word| word == process::RUN);
-    is_supervisor.then(|| process::supervise(words.collect(), &crate::sandbox::START))
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(code) = crate::tools::answer_git(&words) {
+        return Some(code);
+    }
+    let (word, rest) = words.split_first()?;
+    (word == process::RUN).then(|| process::supervise(rest.to_vec(), &crate::sandbox::START))
 }
 
 /// Whether this program becomes a supervisor when it is started as one. If it does not, starting it for a command would

@@ -15,5 +15,6 @@ mod hostile_settings;
 mod moved_head;
 mod moved_repository;
 mod review_index;
+mod signed_commits;
 mod single_refs;
 mod stopped_operations;

@@ -253,7 +253,7 @@ fn is_marked(screen: &str, letter: char) -> bool {
         't' => &["Run checks"],
         'v' => &["Never"],
         'w' => &["Why"],
-        'y' => &["Yes", "Answer", "Send"],
+        'y' => &["Yes", "Answer", "Send", "Sign"],
         _ => &[],
     };
     let answers = rows_of_answers(screen).join(" ");

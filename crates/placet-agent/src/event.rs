@@ -230,7 +230,7 @@ pub enum ChoiceSubject {
     Budget,
     /// What a hook demands to ask.
     Hook,
-    /// What a server gets: of the person, or of the model.
+    /// What a server gets of the person or of the model, and what git in a command gets signed.
     Server,
     /// All pending changes.
     Pending(ShownChanges),

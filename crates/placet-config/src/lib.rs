@@ -35,8 +35,8 @@ pub use settings::{
     AppliedSetting, BackendSetting, CheckSettings, ColorSetting, ConversationSettings, EditModeSetting,
     GuardSettings, HookList, LinksSetting, McpServerSettings, MenusSetting, MotionSetting, MountSettings,
     NetworkSettings, PictureSetting, ProviderSettings, RuleList, RunPresetSettings, RunSettings,
-    SandboxSettings, SearchSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings,
-    ToolsSettings, UiSettings, WrapSetting,
+    SandboxSettings, SearchSettings, SettingKey, SettingKind, SettingTexts, Settings, SignSetting,
+    StorageSettings, ToolsSettings, UiSettings, WrapSetting,
 };
 pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;

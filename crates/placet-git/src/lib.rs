@@ -43,6 +43,7 @@ mod question;
 mod repository_move;
 mod rows;
 mod runner;
+mod signing;
 mod source;
 mod state;
 mod tree_lines;
@@ -68,6 +69,7 @@ pub use rows::{
     RefMovement, RepositoryRows, StagedKind, StashFact, UnlistedCommits, unsigned_commits,
 };
 pub use runner::{ENVIRONMENT, GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
+pub use signing::{MOST_PAYLOAD, PayloadError, PersonSigner, SignedObject, SigningError, check_payload};
 pub use source::{PlainSource, RepositorySource, SourceEntry, SourceFile, SourceIdentity, SourceKind};
 pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,

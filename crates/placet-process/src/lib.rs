@@ -23,6 +23,7 @@ pub use child_pid::{JobChange, ReapResult, WaitMode};
 pub use commands::background::BackgroundSupervisor;
 pub use commands::capture::OutputCapture;
 pub use commands::command::{CommandExit, FinishedCommand, ProcessError, ShellCommand};
+pub use commands::command_clock::{ClockPause, CommandClock};
 pub use commands::command_input::CommandInput;
 pub use commands::command_output::{CommandOutputError, command_output};
 pub use commands::foreground::ForegroundCommand;

@@ -27,6 +27,9 @@ const SIGNING_KEYS: [&str; 2] = [".gnupg", ".ssh"];
 /// What makes git sign nothing that is not asked for with `-S`.
 const NOT_SIGNED: [(&str, &str); 2] = [("commit.gpgsign", "false"), ("tag.gpgsign", "false")];
 
+/// Names the socket at which git's signatures are made.
+pub const SIGN_SOCKET: &str = "PLACET_SIGN_SOCKET";
+
 /// The environment inside: the variables of this process without those above, and with the view's additions.
 pub(super) fn inside(
     all: impl Iterator<Item = (OsString, OsString)>,
@@ -48,7 +51,11 @@ pub(super) fn inside(
         kept.retain(|(name, _)| !is_proxy(name));
     }
     // A commit that should be signed would fail: neither the keys nor an agent are in the view.
-    if SIGNING_KEYS.iter().all(|dir| spec.masked.iter().any(|masked| masked.ends_with(dir))) {
+    if let Some(signer) = &spec.signer {
+        kept.push((SIGN_SOCKET.into(), signer.socket.clone().into()));
+        // Whatever the format is: this one takes the object at its input, and gives the signature at its output.
+        add_git_config(&mut kept, &[("gpg.format", "openpgp"), ("gpg.program", &signer.program)]);
+    } else if SIGNING_KEYS.iter().all(|dir| spec.masked.iter().any(|masked| masked.ends_with(dir))) {
         add_git_config(&mut kept, &NOT_SIGNED);
     }
     if spec.network.has_no_hosts() {
@@ -117,6 +124,7 @@ pub fn withheld_secrets(all: impl Iterator<Item = (OsString, OsString)>, keep: &
 
 #[cfg(test)]
 mod tests {
+    use super::super::SignerSpec;
     use super::*;
 
     #[test]
@@ -196,6 +204,13 @@ mod tests {
         for shown in [&both[..1], &both[1..], &[]] {
             assert_eq!(git(shown, &[]), "");
         }
+        let signer = Some(SignerSpec { program: "/bin/placet".into(), socket: "/var/tmp/s".into() });
+        let spec =
+            SandboxSpec { signer, masked: both.iter().map(Into::into).collect(), ..SandboxSpec::default() };
+        let all = inside(std::iter::empty(), &spec);
+        let values = ["GIT_CONFIG_VALUE_0", "GIT_CONFIG_VALUE_1", SIGN_SOCKET, "GIT_CONFIG_COUNT"]
+            .map(|name| all.iter().find(|(known, _)| known == name).unwrap().1.clone());
+        assert_eq!(values, ["openpgp", "/bin/placet", "/var/tmp/s", "2"]);
     }
 
     #[test]

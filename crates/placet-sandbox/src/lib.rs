@@ -46,7 +46,7 @@ use publish::publish;
 /// For [`process::supervise`](placet_process::supervise).
 pub const START: placet_process::SandboxStart = placet_process::SandboxStart { confine, prepare, publish };
 
-pub use environment::withheld_secrets;
+pub use environment::{SIGN_SOCKET, withheld_secrets};
 pub use network::{
     HostRule, HostRuleError, MOST_SHARED_NAMES, NetworkControl, NetworkEvent, NetworkEventKind,
     NetworkRecord, names_private_host,
@@ -56,6 +56,6 @@ pub use probe_result::SandboxProbe;
 pub use publish::{BoundPort, PortMapping, PortMappingError, PublishError, PublishedPort};
 pub use spec::{
     FileCopy, NameService, OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec,
-    SandboxSpecError,
+    SandboxSpecError, SignerSpec,
 };
 pub use terminal_spec::{TerminalModes, TerminalSize, TerminalSpec};

@@ -65,6 +65,9 @@ pub struct SandboxSpec {
     /// The file of [`recorded_probe`](super::recorded_probe), which is removed if this sandbox cannot be set up.
     #[serde(default, with = "path_serde::maybe")]
     pub probe_record: Option<PathBuf>,
+    /// Where git in the view gets signatures. Absent: commits are not signed.
+    #[serde(default)]
+    pub signer: Option<SignerSpec>,
     /// The command gets a terminal of its own inside the view. Only [`SandboxBackend::Overlay`] has one.
     #[serde(default)]
     pub terminal: Option<TerminalSpec>,
@@ -76,6 +79,15 @@ pub struct FileCopy {
     #[serde(with = "path_serde")]
     pub path: PathBuf,
     pub text: String,
+}
+
+/// A program that git in the view runs in place of `gpg`. It passes the object to a socket, which
+/// [`SandboxSpec::readable`] shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignerSpec {
+    pub program: String,
+    #[serde(with = "path_serde")]
+    pub socket: PathBuf,
 }
 
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,

@@ -206,6 +206,8 @@ pub struct CommandSandbox {
     pub withheld: WithheldReport,
     /// Which hints this conversation already got.
     pub hints: SaidHints,
+    /// The person is asked to sign the commits of commands; otherwise they are not signed.
+    pub asks_for_signatures: bool,
     /// Hosts that every command may access.
     pub hosts: Vec<String>,
     /// Hosts of a private network that commands may access if they are allowed, as `name` or `name:port`.

@@ -44,6 +44,7 @@ pub use command::network_summary::NetworkSummary;
 pub use command::passed_checks::{UnmetCheck, passed_checks, passed_words};
 pub use command::program_view::ProgramView;
 pub use command::sandboxed::{ProgramCommand, publish_ports, run_confined, with_end, withheld_line};
+pub use command::signature_client::answer_git;
 pub use command::terminal::{TerminalRun, prepare_in_terminal};
 pub use command_to_approve::CommandToApprove;
 pub use context::{

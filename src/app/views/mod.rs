@@ -9,7 +9,7 @@ use super::session_directory::is_named;
 pub(super) use super::views::name::fresh_name;
 use super::views::places::{private, view_of, views_places};
 use super::{App, devices};
-use crate::config::BackendSetting;
+use crate::config::{BackendSetting, SignSetting};
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
 use crate::text::regular_file;
@@ -376,6 +376,7 @@ impl App {
             keep_env: settings.keep_env.iter().map(String::from).chain(access.variables.clone()).collect(),
             withheld: WithheldReport::default(),
             hints: SaidHints::default(),
+            asks_for_signatures: settings.sign == SignSetting::Ask,
             hosts: settings.hosts.to_vec(),
             private_hosts: self.config.settings().network.private_hosts.to_vec(),
         }

@@ -34,7 +34,7 @@ pub use network::NetworkSettings;
 pub use providers::ProviderSettings;
 pub use run::RunSettings;
 pub use run_presets::RunPresetSettings;
-pub use sandbox::{BackendSetting, SandboxSettings};
+pub use sandbox::{BackendSetting, SandboxSettings, SignSetting};
 pub use search::SearchSettings;
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;

@@ -10,6 +10,11 @@ words! {
     pub enum BackendSetting { Auto = "auto", Snapshot = "snapshot" }
 }
 
+words! {
+    /// Whether git in the view gets signatures.
+    pub enum SignSetting { Never = "never", Ask = "ask" }
+}
+
 settings_table! {
     /// What a command may see, reach and use.
     pub struct SandboxSettings {
@@ -34,6 +39,9 @@ settings_table! {
 
         /// Hosts that every command may connect to: `crates.io` (ports 443 and 80), `*.npmjs.org:443`, `localhost:8080`.
         "sandbox.hosts" => hosts: SettingTexts = [];
+
+        /// `ask`: after a question, your own program signs what git signs in a command.
+        "git.sign" => sign: SignSetting = "never";
 
         /// Maximum memory of each process of a command; 0 means no limit.
         "sandbox.memory_mb" => memory_mb: u64 = 0;

@@ -26,7 +26,7 @@ pub(crate) fn git_version() -> Result<(u32, u32)> {
 }
 
 /// What git says in the person's own environment, by their settings.
-fn of_person(work_tree: &Path, args: &[&str]) -> Result<Vec<u8>> {
+pub(crate) fn of_person(work_tree: &Path, args: &[&str]) -> Result<Vec<u8>> {
     let output = std::process::Command::new("git").args(args).current_dir(work_tree).output();
     Ok(output.map_err(GitError::NotStarted)?.stdout)
 }

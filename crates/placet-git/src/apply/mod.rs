@@ -21,6 +21,7 @@ mod stash_writer;
 mod transaction;
 
 pub use again::{has_more, undo_question};
+pub(crate) use git_program::of_person;
 pub use git_program::{person_identity, signs_commits};
 pub use journal::{ApplyJournal, MovePhase};
 pub use noted_files::note_files;

@@ -1,6 +1,7 @@
 //! A command that runs in the foreground: its output is read here, while somebody waits for its end. A person can send
 //! it to the background; then it runs on, and its output goes to a file.
 
+use super::command_clock::CommandClock;
 use super::output_log::OutputLog;
 use crate::close_on_exec;
 use crate::supervisor::protocol::{DRAIN, GRACE};
@@ -11,6 +12,7 @@ use crate::{
     ReadySupervisor, ShellCommand,
 };
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -35,6 +37,7 @@ pub struct ForegroundCommand {
     sandbox_report: Option<String>,
     started: Instant,
     timeout: Duration,
+    clock: Arc<CommandClock>,
 }
 
 /// Why the output is not read any more.
@@ -73,7 +76,8 @@ impl ShellCommand {
         };
         let pipe = Receiver::from_owned_fd(read).map_err(failed)?;
         let (output, sandbox_report, timeout) = (OutputCapture::default(), None, self.timeout);
-        Ok(ForegroundCommand { child, line, pipe, passed, output, sandbox_report, started, timeout })
+        let clock = Arc::default();
+        Ok(ForegroundCommand { child, line, pipe, passed, output, sandbox_report, started, timeout, clock })
     }
 }
 
@@ -125,6 +129,11 @@ impl ForegroundCommand {
         self.started
     }
 
+    /// What stops the time of the command.
+    pub fn clock(&self) -> Arc<CommandClock> {
+        Arc::clone(&self.clock)
+    }
+
     /// Makes the file for the output of a background command, with the output so far in it.
     pub fn log_to(&mut self, path: &Path) -> std::io::Result<OutputLog> {
         let mut log = OutputLog::create(path)?;
@@ -148,7 +157,8 @@ impl ForegroundCommand {
     ) -> ListenEnd {
         let mut stopped = None;
         let mut gone = false;
-        let timer = tokio::time::sleep_until((self.started + self.timeout.min(FAR)).into());
+        let deadline = self.started + self.timeout.min(FAR);
+        let timer = tokio::time::sleep_until(deadline.into());
         // Far in the future until the supervisor has ended, or was asked to stop.
         let last = tokio::time::sleep(FAR);
         tokio::pin!(timer, last);
@@ -164,7 +174,10 @@ impl ForegroundCommand {
                     }
                 },
                 () = cancel.cancelled(), if stopped.is_none() => stopped = Some(CommandExit::Cancelled),
-                () = &mut timer, if stopped.is_none() => stopped = Some(CommandExit::TimedOut),
+                () = &mut timer, if stopped.is_none() => match self.clock.rest(deadline) {
+                    Some(later) => timer.as_mut().reset(later.into()),
+                    None => stopped = Some(CommandExit::TimedOut),
+                },
                 // A command that is ending is not sent anywhere.
                 () = asked.notified(), if stopped.is_none() && !gone => return ListenEnd::Asked,
                 _ = self.child.wait(), if !gone => {

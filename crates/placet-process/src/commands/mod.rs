@@ -3,6 +3,7 @@
 pub(super) mod background;
 pub(super) mod capture;
 pub(super) mod command;
+pub(super) mod command_clock;
 pub(super) mod command_input;
 pub(super) mod command_output;
 pub(super) mod foreground;

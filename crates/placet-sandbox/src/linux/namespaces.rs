@@ -178,7 +178,7 @@ fn raise_open_files() {
 }
 
 /// Listening sockets with a name in the file system. A read-only mount does not stop `connect`, and Landlock does so
-/// only in its newest ABI. Below an overlay they are unreachable: its files are not the host's.
+/// only in its newest ABI. The one of the command's own signatures stays. Below an overlay they are unreachable: its files are not the host's.
 fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
     // `__SO_ACCEPTCON` of the kernel, which `/proc/net/unix` shows for a listening socket.
     const LISTENS: u32 = 1 << 16;
@@ -195,7 +195,8 @@ fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
         spec.writable.iter().chain(&spec.scratch).any(|dir| path.starts_with(dir))
             || !spec.overlays.iter().any(|overlay| path.starts_with(&overlay.target))
     };
-    named.filter(is_live).collect()
+    let is_signer = |path: &PathBuf| spec.signer.as_ref().is_some_and(|signer| signer.socket == *path);
+    named.filter(|path| is_live(path) && !is_signer(path)).collect()
 }
 
 fn namespaces(spec: &SandboxSpec) -> i32 {

@@ -79,10 +79,13 @@ static HINTS: [CommandHint; 9] = [
     CommandHint {
         name: "signature",
         cause: |ended| {
-            said(ended.prints("failed to sign the data") || ended.prints("failed to write commit object"))
+            let failed =
+                ended.prints("failed to sign the data") || ended.prints("failed to write commit object");
+            said(failed && !ended.prints("placet: not signed"))
         },
         sentence: |_| {
-            "signing keys and their agents are not in the view; commits without `-S` are not signed here"
+            "signing keys and their agents are not in the view; with `git.sign = \"ask\"` the person signs, \
+             without it commits without `-S` are not signed here"
                 .into()
         },
     },

@@ -12,5 +12,7 @@ pub(super) mod program_view;
 pub(super) mod run;
 pub(super) mod sandboxed;
 mod session_tmp;
+pub(super) mod signature_client;
+mod signature_server;
 pub(super) mod terminal;
 mod to_background;

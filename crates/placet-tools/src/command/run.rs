@@ -8,6 +8,7 @@ use super::command_hint::{EndedCommand, shown_dirs};
 use super::jobs::{DetachedCommand, Job, JobState, MOST_PUBLISHED};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
+use super::signature_server::SignatureServer;
 use super::to_background::{detached, no_view};
 use crate::arguments::ToolSchema;
 use crate::output::{failed, floor, interrupted, preview};
@@ -15,7 +16,7 @@ use crate::{
     CallPreview, CallSummary, CommandEnd, CommandResult, CommandToApprove, DisplayDetail, OutputFacts, Plan,
     ReadScope, RunContext, RunFuture, StopStage, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
-use placet_permission::{Access, Permit};
+use placet_permission::{Access, Permit, WritePolicy};
 use placet_process::{
     BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand,
 };
@@ -258,11 +259,14 @@ impl RunPlan {
             stdin: self.stdin.take().into(),
             sandbox: None,
         };
-        let entering = sandboxed::enter(&ctx.env, &self.cwd.path, &self.hosts, (writer, self.pace));
+        let may_sign = self.pace == RunMode::Foreground && writer.landing != WritePolicy::Discard;
+        let mut signer = None;
+        let entering = sandboxed::describe(&ctx.env, &self.cwd.path, &self.hosts, (writer, self.pace));
         let confined = match entering.await? {
             None => None,
-            Some((entered, words)) => {
-                command.sandbox = Some(words);
+            Some((entered, mut spec)) => {
+                signer = may_sign.then(|| SignatureServer::open(&ctx.env, &mut spec)).flatten();
+                command.sandbox = Some(spec.to_words());
                 // The directory may exist in the view only.
                 command.cwd = ctx.env.workspace.cwd().to_path_buf();
                 Some(entered)
@@ -271,14 +275,14 @@ impl RunPlan {
         if self.pace == RunMode::Background {
             return self.start_job(command, confined, ctx).await;
         }
-        self.run_in_foreground(command, confined, call, ctx).await
+        self.run_in_foreground(command, (confined, signer), call, ctx).await
     }
 
     /// Runs the command until it ends, or until the person sends it to the background.
     async fn run_in_foreground(
         self: Box<Self>,
         command: ShellCommand,
-        mut entered: Option<SandboxedRun>,
+        (mut entered, signer): (Option<SandboxedRun>, Option<SignatureServer>),
         call: CallId,
         ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
@@ -297,9 +301,20 @@ impl RunPlan {
         }
         let nobody = Notify::new();
         let asked = place.as_ref().map_or(&nobody, |place| place.asked());
+        let clock = running.clock();
+        let signing = async {
+            match signer {
+                Some(signer) => signer.serve(ctx, &clock).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(signing);
         loop {
             let show = |bytes: &[u8]| ctx.progress.send(&String::from_utf8_lossy(bytes));
-            let ending = running.ended(&ctx.cancel, asked, show).await;
+            let ending = tokio::select! {
+                ending = running.ended(&ctx.cancel, asked, show) => ending,
+                never = &mut signing => match never {},
+            };
             if let Some(ending) = ending.map_err(|e| self.not_started(&ctx.env, e))? {
                 drop(place);
                 let finished = running.finish(ending);

@@ -49,19 +49,7 @@ pub(crate) enum RunMode {
     Background,
 }
 
-/// Prepares the sandbox; `None` if the mode does not need a sandbox. The bytes are for
-/// [`placet_process::ShellCommand::sandbox`].
-pub(crate) async fn enter(
-    env: &ToolContext,
-    cwd: &Path,
-    hosts: &[String],
-    how: (WriteContext, RunMode),
-) -> Result<Option<(SandboxedRun, Vec<u8>)>, ToolError> {
-    let entered = describe(env, cwd, hosts, how).await?;
-    Ok(entered.map(|(run, spec)| (run, spec.to_words())))
-}
-
-/// The same, with the description as a value that the caller may complete.
+/// Prepares the sandbox; `None` if the mode does not need a sandbox. The caller may complete the description.
 pub(crate) async fn describe(
     env: &ToolContext,
     cwd: &Path,
@@ -174,6 +162,7 @@ pub(super) fn spec_of(
         scratch: None,
         keep_env: confining.keep_env.clone(),
         probe_record: confining.probe_record.clone(),
+        signer: None,
         terminal: None,
     })
 }
