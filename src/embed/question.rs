@@ -112,7 +112,8 @@ pub enum ContinueCause {
     Budget,
     /// A hook asks.
     Hook,
-    /// A server of tools asks for input or for an answer of the model, or git in a command for a signature; yes agrees to what `detail` says.
+    /// A server of tools asks for input or for an answer of the model, or git in a command for a signature; yes agrees to
+    /// what `detail` says.
     Server,
 }
 

@@ -92,7 +92,7 @@ fn the_view_chooses_no_program_no_key_and_no_text_and_a_refusal_is_an_error_of_g
     pty.until("the end of the call", |s| s.contains("now:First") && s.trim_end().ends_with("[a] >"));
     let screen = joined(&pty.transcript());
     assert!(screen.contains("gpg failed to sign the data"), "{screen}");
-    assert!(screen.contains("not signed: you did not agree"), "{screen}");
+    assert!(screen.contains("not signed: nobody agreed"), "{screen}");
     assert_eq!(sh(&pty, "wc -l < ~/called").trim(), "1");
 }
 
@@ -107,6 +107,49 @@ fn nothing_is_signed_without_a_person() {
     let line = "run git commit -q --allow-empty -m Second";
     let out = txn.run(["-p", line, "--mode", "ask", "--set", "git.sign=ask"]);
     let text = format!("{}{}", out.stdout, out.stderr);
-    assert!(text.contains("failed to sign the data") && text.contains("nobody is there to ask"), "{out:#?}");
+    assert!(
+        text.contains("failed to sign the data") && text.contains("not signed: nobody agreed"),
+        "{out:#?}"
+    );
+    assert_eq!(txn.sh(&txn.tree, "test $(wc -l < ~/called) = 1"), 0);
+}
+
+#[test]
+fn a_hostile_text_is_shown_as_marks_and_a_long_one_is_not_agreed_to_by_enter() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let mut pty = conversation(PROGRAM);
+    pty.line(r#"run git commit -q --allow-empty -m "$(printf 'Fix \033[2J \342\200\256evil')""#);
+    ready(&pty, "sign this commit with your key?");
+    let screen = pty.screen();
+    assert!(screen.contains("[2J <U+202E>evil") && screen.contains("tree "), "{screen}");
+    pty.answer("n");
+    pty.until("the end of the call", |s| s.trim_end().ends_with("[a] >"));
+    pty.line(r#"run git commit -q --allow-empty -m "$(seq 10000)""#);
+    ready(&pty, "sign this commit with your key?");
+    let screen = pty.screen();
+    assert!(screen.contains("lines hidden") && screen.contains("[No]"), "{screen}");
+    pty.answer("n");
+    pty.until("the end of the call", |s| s.trim_end().ends_with("[a] >"));
+    assert_eq!(sh(&pty, "wc -l < ~/called").trim(), "1");
+}
+
+#[test]
+fn a_program_that_the_repository_names_does_not_run() {
+    if !has_view() || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    txn.write("a.txt", "one\n");
+    let local = "; git config gpg.program ~/sign; git config gpg.ssh.program ~/sign";
+    assert_eq!(txn.sh(Path::new(&txn.tree), &format!("{PERSON}{PROGRAM}{REPOSITORY}{local}")), 0);
+    let line =
+        "run git commit -q --allow-empty -m Second; git commit -q --no-gpg-sign --allow-empty -m Third";
+    let out = txn.run(["-p", line, "--mode", "ask", "--set", "git.sign=ask"]);
+    let text = format!("{}{}", out.stdout, out.stderr);
+    assert!(text.contains("not signed: the repository sets `gpg.program`"), "{out:#?}");
+    assert!(text.contains("`git commit --no-gpg-sign` commits without a signature"), "{out:#?}");
+    assert!(text.contains("\"Third\" on main") && !text.contains("\"Second\" on main"), "{out:#?}");
     assert_eq!(txn.sh(&txn.tree, "test $(wc -l < ~/called) = 1"), 0);
 }

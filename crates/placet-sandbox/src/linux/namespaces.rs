@@ -178,7 +178,8 @@ fn raise_open_files() {
 }
 
 /// Listening sockets with a name in the file system. A read-only mount does not stop `connect`, and Landlock does so
-/// only in its newest ABI. The one of the command's own signatures stays. Below an overlay they are unreachable: its files are not the host's.
+/// only in its newest ABI. Below an overlay they are unreachable: its files are not the host's. The socket for the
+/// command's own signatures stays.
 fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
     // `__SO_ACCEPTCON` of the kernel, which `/proc/net/unix` shows for a listening socket.
     const LISTENS: u32 = 1 << 16;

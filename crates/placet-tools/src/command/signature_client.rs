@@ -39,9 +39,13 @@ pub fn answer_git(words: &[OsString]) -> Option<ExitCode> {
 }
 
 fn signature(socket: &Path) -> io::Result<Vec<u8>> {
+    let refused = |why: &str| {
+        let text = format!("not signed: {why}; `git commit --no-gpg-sign` commits without a signature");
+        io::Error::other(text)
+    };
+    let gone = || refused("the command is not in the foreground any more");
     let mut object = Vec::new();
     io::stdin().read_to_end(&mut object)?;
-    let gone = || io::Error::other("not signed: the command is not in the foreground any more");
     let mut line = UnixStream::connect(socket).map_err(|_| gone())?;
     // placet may have seen enough before all is written.
     let _ = line.write_all(&object).and_then(|()| line.shutdown(Shutdown::Write));
@@ -49,9 +53,7 @@ fn signature(socket: &Path) -> io::Result<Vec<u8>> {
     let _ = line.read_to_end(&mut answer);
     match answer.split_first() {
         Some((&SIGNED, signature)) => Ok(signature.to_vec()),
-        Some((&REFUSED, why)) => {
-            Err(io::Error::other(format!("not signed: {}", String::from_utf8_lossy(why))))
-        }
+        Some((&REFUSED, why)) => Err(refused(&String::from_utf8_lossy(why))),
         _ => Err(gone()),
     }
 }

@@ -13,16 +13,27 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::timeout;
 
 /// New and empty in every view: no other command finds the socket, and none can write what is about to be signed.
 const PLACE: &str = "/var/tmp";
 
+/// The client passes at once what git gave it. A program that keeps the line open must not keep out the others.
+const LONGEST_REQUEST: Duration = Duration::from_secs(5);
+
+/// The person may have to type a passphrase, or touch a key. The time of the command stands still meanwhile.
+const LONGEST_SIGNING: Duration = Duration::from_secs(300);
+
 #[derive(Debug, thiserror::Error)]
 enum SignatureError {
+    #[error("the object did not arrive in five seconds")]
+    Incomplete,
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    #[error("you did not agree, or nobody is there to ask")]
+    #[error("nobody agreed")]
     Declined,
+    #[error("`{0}` did not answer in five minutes")]
+    TooSlow(String),
     #[error(transparent)]
     Signing(#[from] SigningError),
     #[error(transparent)]
@@ -63,8 +74,9 @@ impl SignatureServer {
                         Ok(signature) => (SIGNED, signature),
                         Err(error) => (REFUSED, error.to_string().into_bytes()),
                     };
-                    // A client that has ended needs no answer.
-                    let _ = client.write_all(&[&[kind][..], &bytes].concat()).await;
+                    // A client that has ended, or does not read, needs no answer.
+                    let answer = [&[kind][..], &bytes].concat();
+                    let _ = timeout(LONGEST_REQUEST, client.write_all(&answer)).await;
                 }
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             }
@@ -79,7 +91,8 @@ impl SignatureServer {
     ) -> Result<Vec<u8>, SignatureError> {
         let mut payload = Vec::new();
         let most = u64::try_from(MOST_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
-        client.take(most).read_to_end(&mut payload).await?;
+        let whole = timeout(LONGEST_REQUEST, client.take(most).read_to_end(&mut payload)).await;
+        whole.map_err(|_| SignatureError::Incomplete)??;
         let (kind, text) = check_payload(&payload)?;
         if self.is_refused {
             return Err(SignatureError::Declined);
@@ -110,7 +123,8 @@ impl SignatureServer {
         let not_started = |error| SigningError::NotStarted(signer.program.clone(), error);
         let command = signer.command(&payload, dir.path()).map_err(not_started)?;
         let running = tokio::process::Command::from(command).kill_on_drop(true).output();
-        let output = running.await.map_err(not_started)?;
+        let too_slow = |_| SignatureError::TooSlow(signer.program.clone());
+        let output = timeout(LONGEST_SIGNING, running).await.map_err(too_slow)?.map_err(not_started)?;
         Ok(signer.signature(&output, dir.path())?)
     }
 }
