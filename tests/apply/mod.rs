@@ -14,6 +14,7 @@ mod layer_places;
 mod many_changes;
 mod shut_modes;
 mod stop_while_collecting;
+mod supplementary_group;
 mod sync_order;
 mod tries;
 mod txn_crash;

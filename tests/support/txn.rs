@@ -21,6 +21,9 @@ pub fn fast_dir() -> TempDir {
     TempDir::new().unwrap()
 }
 
+/// A user of [`Txn::user`] is also in this group.
+pub const USERS_GROUP: u32 = 2002;
+
 pub struct Txn {
     _dir: TempDir,
     pub base: PathBuf,
@@ -65,7 +68,8 @@ impl Txn {
             None => Command::new(program),
             Some(uid) => {
                 let mut command = Command::new("setpriv");
-                command.args([format!("--reuid={uid}"), format!("--regid={uid}"), "--clear-groups".into()]);
+                let groups = format!("--groups={USERS_GROUP}");
+                command.args([format!("--reuid={uid}"), format!("--regid={uid}"), groups]);
                 command.arg(program);
                 command
             }

@@ -3,6 +3,7 @@
 //! Each hint is one row: a cause that is looked for in what the command printed, and one sentence with a way out. A
 //! conversation gets each hint once. A hint never changes what a command may do.
 
+use super::unknown_group;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -142,10 +143,12 @@ static HINTS: [CommandHint; 9] = [
     },
     CommandHint {
         name: "unknown group",
-        cause: |ended| said(ended.prints("Value too large for defined data type")),
-        sentence: |_| {
-            "the directory has a group that the view does not know; `chgrp` it, outside, to a group of yours"
-                .into()
+        cause: unknown_group::unknown_group,
+        sentence: |group| {
+            format!(
+                "commands have your main group alone, not {group}, and cannot change its files; \
+                 use file tools, or `chgrp` them outside"
+            )
         },
     },
 ];
@@ -160,7 +163,7 @@ impl EndedCommand<'_> {
             .collect()
     }
 
-    fn prints(&self, text: &str) -> bool {
+    pub(super) fn prints(&self, text: &str) -> bool {
         self.output.contains(text)
     }
 
@@ -224,7 +227,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The words of a line or a message, without the punctuation around them.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| {
         c.is_whitespace() || matches!(c, ';' | '|' | '&' | '(' | ')' | '\'' | '"' | '`' | ':' | ',' | '=')
     };
@@ -277,7 +280,13 @@ mod tests {
                 "hint: Packages were unavailable because the network was disabled. When the network is disabled, ...\n",
                 "allow pypi.org",
             ),
-            ("touch x", 1, "touch: cannot touch 'x': Value too large for defined data type\n", "chgrp"),
+            (
+                "touch x",
+                1,
+                "touch: cannot touch 'x': Value too large for defined data type\n",
+                "another group",
+            ),
+            ("chgrp 0 x", 1, "chgrp: changing group of 'x': Invalid argument\n", "the group `root`"),
         ];
         for (line, code, output, words) in causes {
             let said = SaidHints::default();

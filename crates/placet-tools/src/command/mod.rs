@@ -16,3 +16,4 @@ pub(super) mod signature_client;
 mod signature_server;
 pub(super) mod terminal;
 mod to_background;
+mod unknown_group;

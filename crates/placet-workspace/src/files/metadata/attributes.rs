@@ -14,7 +14,7 @@ const MOST_OF_DIRECTORIES: u32 = 0o775;
 const LEAST_OF_FILES: u32 = 0o400;
 const LEAST_OF_DIRECTORIES: u32 = 0o500;
 const SET_OWNER: u32 = 0o4000;
-const SET_GROUP: u32 = 0o2000;
+pub(crate) const SET_GROUP: u32 = 0o2000;
 /// Bytes of an attribute's value that are shown; of a longer one the length and the hash.
 const SHOWN: usize = 60;
 
@@ -28,13 +28,16 @@ pub(crate) fn words(before: &PathState, after: &PathState) -> Vec<String> {
         Some(old) if old.mode != new.mode => {
             words.push(format!("mode {:o} to {:o}{}", old.mode, new.mode, gains(old.mode, new.mode, after)));
         }
-        None if !is_usual(new.mode, after) => {
+        None if !is_usual(new, after) => {
             words.push(format!("mode {:o}{}", new.mode, gains(0, new.mode, after)));
         }
         _ => {}
     }
-    let me = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let (uid, gid) = old.map_or(me, |old| (old.uid, old.gid));
+    // What is new has the group of a setgid directory without anybody's choice.
+    let (uid, gid) = old.map_or_else(
+        || (rustix::process::geteuid().as_raw(), if is_own_group(new.gid) { new.gid } else { own_group() }),
+        |old| (old.uid, old.gid),
+    );
     for (what, was, is) in [("owner", uid, new.uid), ("group", gid, new.gid)] {
         if was != is {
             words.push(format!("{what} {was} to {is}"));
@@ -56,8 +59,21 @@ fn becomes(before: &PathState, after: &PathState) -> Option<String> {
     (old != new).then(|| format!("({old} becomes {new})"))
 }
 
-fn is_usual(mode: u32, node: &PathState) -> bool {
+fn own_group() -> u32 {
+    rustix::process::getegid().as_raw()
+}
+
+/// The person who runs placet is in this group.
+pub(crate) fn is_own_group(gid: u32) -> bool {
+    let others = rustix::process::getgroups().unwrap_or_default();
+    gid == own_group() || others.iter().any(|group| group.as_raw() == gid)
+}
+
+fn is_usual(attrs: &FileAttrs, node: &PathState) -> bool {
+    let mode = attrs.mode;
     let (least, most) = match node.is_directory() {
+        // A new directory in a setgid directory is one, too.
+        true if is_own_group(attrs.gid) => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES | SET_GROUP),
         true => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES),
         false => (LEAST_OF_FILES, MOST_OF_FILES),
     };

@@ -4,6 +4,7 @@
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
 use super::collected_index::is_refreshed_index;
+use super::command_file::{self, lost_group};
 use super::run_clock::RunPeriod;
 use crate::files::metadata::path_state::{FileAttrs, PathState, open_anyway};
 use crate::files::metadata::stat_fields::{file_time, mode_of, permissions};
@@ -146,6 +147,8 @@ struct FileMove {
     kind: FileType,
     /// The view had a directory of this name.
     over_dir: bool,
+    /// The group that it lost without a choice.
+    group: Option<u32>,
 }
 
 /// One of several names of a file.
@@ -256,12 +259,14 @@ impl EffectsCollector<'_> {
     fn make_moves(&self, upper: &OwnedFd, at: &CollectedDir, moves: &mut Vec<FileMove>) -> io::Result<()> {
         let Some(target) = at.target.as_ref().filter(|_| !moves.is_empty()) else { return Ok(()) };
         self.held.save()?;
-        for FileMove { name, kind, over_dir } in moves.drain(..) {
+        for FileMove { name, kind, over_dir, group } in moves.drain(..) {
             // A file is replaced in one step: what is pending there is not lost if this fails.
             if over_dir && entry(target, &name)?.is_some_and(|stat| is_dir(&stat)) {
                 Layer::clear(target, &name)?;
             }
-            strip_marks(upper, &name, kind);
+            if kind == FileType::RegularFile {
+                command_file::make_ordinary(upper, &name, group);
+            }
             layer::move_or_copy(upper, &name, target, &name)?;
             crate::apply::fault("folded")?;
             crate::hold_point("folded");
@@ -315,13 +320,14 @@ impl EffectsCollector<'_> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
         let mode = layer::own_mode(&file)?.or(mode).unwrap_or_else(|| permissions(&stat));
-        let attrs = FileAttrs::of(&file, &stat)?.with_own_mode(Some(mode));
+        let mut attrs = FileAttrs::of(&file, &stat)?.with_own_mode(Some(mode));
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {
             // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.
             rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
+        attrs.gid = lost_group(&before, attrs.gid).unwrap_or(attrs.gid);
         match &before {
             PathState::Directory { attrs: had } => {
                 if is_opaque(&fd)? {
@@ -435,7 +441,8 @@ impl EffectsCollector<'_> {
             self.held.save()?;
             at.target = Some(self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?);
         }
-        Ok(Some(FileMove { name: name.to_os_string(), kind, over_dir: before.is_directory() }))
+        let group = lost_group(&before, stat.st_gid);
+        Ok(Some(FileMove { name: name.to_os_string(), kind, over_dir: before.is_directory(), group }))
     }
 
     /// Did the workspace's own file change while the command ran?
@@ -565,32 +572,5 @@ impl EffectsCollector<'_> {
             bases.again(&path, self.by.as_ref(), &node, kept);
         }
         Ok(())
-    }
-}
-
-/// The overlay's own notes on a file it copied up mean nothing in another place.
-fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
-    if kind != FileType::RegularFile {
-        return;
-    }
-    /// What the overlay writes on a file that it copies up.
-    const MARKS: [&str; 3] = ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"];
-    let Ok((file, own)) = open_anyway(dir, name, rustix::fs::OFlags::NONBLOCK) else { return };
-    let Ok(stat) = rustix::fs::fstat(&file) else { return };
-    let mode = own.unwrap_or_else(|| permissions(&stat));
-    // Who may not write a file cannot remove its attributes either.
-    let shut = mode & 0o200 == 0;
-    if shut {
-        let _ = rustix::fs::fchmod(&file, mode_of(mode | 0o600));
-    }
-    // Most files have none: one question for all of them.
-    let mut names = [0_u8; 64];
-    if !matches!(rustix::fs::flistxattr(&file, &mut names[..]), Ok(0)) {
-        for mark in MARKS {
-            let _ = rustix::fs::fremovexattr(&file, mark);
-        }
-    }
-    if shut {
-        let _ = rustix::fs::fchmod(&file, mode_of(mode));
     }
 }
