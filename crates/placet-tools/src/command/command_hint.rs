@@ -3,6 +3,7 @@
 //! Each hint is one row: a cause that is looked for in what the command printed, and one sentence with a way out. A
 //! conversation gets each hint once. A hint never changes what a command may do.
 
+use super::ended_command::{EndedCommand, words};
 use super::unknown_group;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,17 +19,6 @@ const UNNAMED_DEVICES: [(&str, &str, &str); 4] = [
     ("no CUDA-capable device", "/dev/nvidiactl", "/dev/nvidia*"),
     ("fuse: device not found", "/dev/fuse", "/dev/fuse"),
 ];
-
-/// A command that failed.
-pub(crate) struct EndedCommand<'a> {
-    pub(crate) line: &'a str,
-    pub(crate) output: &'a str,
-    pub(crate) code: i32,
-    /// Directories that are shown wherever they are.
-    pub(crate) roots: &'a [PathBuf],
-    /// Names what is missing from the copies of settings files.
-    pub(crate) missing: &'a dyn Fn() -> Vec<String>,
-}
 
 /// The hints that a conversation already got.
 #[derive(Debug, Default)]
@@ -153,23 +143,13 @@ static HINTS: [CommandHint; 9] = [
     },
 ];
 
-impl EndedCommand<'_> {
-    /// The sentences that `said` does not have yet; it has them afterwards.
-    pub(crate) fn hints(&self, said: &SaidHints) -> Vec<String> {
-        let found = HINTS.iter().filter_map(|hint| Some((hint, (hint.cause)(self)?)));
-        found
-            .filter(|(hint, _)| said.is_first(hint.name))
-            .map(|(hint, subject)| (hint.sentence)(&subject))
-            .collect()
-    }
-
-    pub(super) fn prints(&self, text: &str) -> bool {
-        self.output.contains(text)
-    }
-
-    fn runs(&self, word: &str) -> bool {
-        words(self.line).any(|known| known == word)
-    }
+/// The sentences about a command that `said` does not have yet; it has them afterwards.
+pub(crate) fn new_hints(ended: &EndedCommand<'_>, said: &SaidHints) -> Vec<String> {
+    let found = HINTS.iter().filter_map(|hint| Some((hint, (hint.cause)(ended)?)));
+    found
+        .filter(|(hint, _)| said.is_first(hint.name))
+        .map(|(hint, subject)| (hint.sentence)(&subject))
+        .collect()
 }
 
 /// A cause without a subject.
@@ -224,14 +204,6 @@ fn unnamed_device(ended: &EndedCommand<'_>, exists: impl Fn(&Path) -> bool) -> O
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o111 != 0)
-}
-
-/// The words of a line or a message, without the punctuation around them.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |c: char| {
-        c.is_whitespace() || matches!(c, ';' | '|' | '&' | '(' | ')' | '\'' | '"' | '`' | ':' | ',' | '=')
-    };
-    text.split(is_end).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -291,10 +263,10 @@ mod tests {
         for (line, code, output, words) in causes {
             let said = SaidHints::default();
             let ended = EndedCommand { line, output, code, roots: &[], missing: &Vec::new };
-            let hints = ended.hints(&said);
+            let hints = new_hints(&ended, &said);
             assert!(matches!(hints.as_slice(), [one] if one.contains(words)), "{line}: {hints:?}");
             assert!(hints.iter().all(|one| !one.contains('\n')));
-            assert!(ended.hints(&said).is_empty(), "{line} twice");
+            assert!(new_hints(&ended, &said).is_empty(), "{line} twice");
         }
         let others = [
             ("git push origin", 1, "fatal: unable to access 'https://a.example/': Could not resolve host\n"),
@@ -307,7 +279,7 @@ mod tests {
         ];
         for (line, code, output) in others {
             let ended = EndedCommand { line, output, code, roots: &[], missing: &Vec::new };
-            assert_eq!(ended.hints(&SaidHints::default()), Vec::<String>::new(), "{line}");
+            assert_eq!(new_hints(&ended, &SaidHints::default()), Vec::<String>::new(), "{line}");
         }
     }
 
@@ -328,8 +300,10 @@ mod tests {
     #[test]
     fn a_refused_login_names_what_the_copies_of_settings_lack() {
         let hints = |output, missing: &dyn Fn() -> Vec<String>| {
-            EndedCommand { line: "npm publish", output, code: 1, roots: &[], missing }
-                .hints(&SaidHints::default())
+            new_hints(
+                &EndedCommand { line: "npm publish", output, code: 1, roots: &[], missing },
+                &SaidHints::default(),
+            )
         };
         let missing = || vec!["~/.npmrc (_authToken)".to_string()];
         assert!(
@@ -347,7 +321,7 @@ mod tests {
         std::fs::write(&data, "").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let hints = |line: &str, code: i32, output: &str, roots: &[PathBuf]| {
-            EndedCommand { line, output, code, roots, missing: &Vec::new }.hints(&SaidHints::default())
+            new_hints(&EndedCommand { line, output, code, roots, missing: &Vec::new }, &SaidHints::default())
         };
         let path = program.display().to_string();
         let missing = format!("sh: 1: {path}: not found\n");

@@ -4,6 +4,7 @@ pub(super) mod check_board;
 pub(super) mod check_run;
 pub(super) mod command_effects;
 pub(super) mod command_hint;
+pub(super) mod ended_command;
 pub(super) mod git_runner;
 pub(super) mod jobs;
 pub(super) mod network_summary;

@@ -4,7 +4,8 @@
 //! to be stopped or never started.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_network};
-use super::command_hint::{EndedCommand, shown_dirs};
+use super::command_hint::{new_hints, shown_dirs};
+use super::ended_command::EndedCommand;
 use super::jobs::{DetachedCommand, Job, JobState, MOST_PUBLISHED};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
@@ -358,7 +359,7 @@ impl RunPlan {
         let missing = || confining.copies().2;
         let roots = shown_dirs(env.workspace.roots(), confining.home.as_deref());
         let ended = EndedCommand { line: &self.line, output, code, roots: &roots, missing: &missing };
-        for hint in ended.hints(&confining.hints) {
+        for hint in new_hints(&ended, &confining.hints) {
             told.for_model.push_str(&format!("\n[hint: {hint}]"));
             told.for_person.push_str(&format!(" · hint: {hint}"));
         }

@@ -1,6 +1,6 @@
 //! The group that a command could not use: without privileges the kernel lets a view have one group of the person's.
 
-use super::command_hint::{EndedCommand, words};
+use super::ended_command::{EndedCommand, words};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 

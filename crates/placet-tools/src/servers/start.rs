@@ -2,7 +2,8 @@
 
 use super::home_writes::ServerHome;
 use super::running::{RunningServer, ViewStamp, ended, last_lines, quoted};
-use crate::command::command_hint::{EndedCommand, SaidHints, shown_dirs};
+use crate::command::command_hint::{SaidHints, new_hints, shown_dirs};
+use crate::command::ended_command::EndedCommand;
 use crate::command::network_summary::NetworkSummary;
 use crate::command::sandboxed::{RunMode, describe};
 use crate::{ToolContext, ToolError};
@@ -208,7 +209,7 @@ fn causes(program: &ServerProgram, env: &ToolContext, network: &NetworkSummary, 
     let missing = || env.commands.confining.as_ref().map_or_else(Vec::new, |confining| confining.copies().2);
     let (line, roots) = (program.command_line(), shown_dirs(env.workspace.roots(), home));
     let failed = EndedCommand { line: &line, output: &output, code: 1, roots: &roots, missing: &missing };
-    let hints = failed.hints(&SaidHints::default());
+    let hints = new_hints(&failed, &SaidHints::default());
     if !hints.is_empty() {
         text.push_str(&format!(
             "; {}; `outside = true` in its settings runs it without the view",
