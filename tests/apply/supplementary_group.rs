@@ -18,7 +18,10 @@ fn nothing_changes_its_group_and_what_cannot_be_written_is_explained() {
     }
     std::fs::set_permissions(&txn.tree, std::fs::Permissions::from_mode(0o2775)).unwrap();
     txn.hold("umask 022; echo n > new; mkdir d; sed -i s/one/two/ ns/f");
-    assert_eq!(txn.run(["changes"]).stdout, "A d/\nA new +1 -0\nM ns/f +1 -1\n");
+    assert_eq!(
+        txn.run(["changes"]).stdout,
+        "A d/ mode 2755 group 2002\nA new group 2002 +1 -0\nM ns/f +1 -1\n"
+    );
     txn.run(["apply"]).code(0);
     for name in ["d", "new", "ns/f"] {
         assert_eq!(std::fs::metadata(txn.tree.join(name)).unwrap().gid(), USERS_GROUP, "{name}");

@@ -126,6 +126,12 @@ fn a_hostile_text_is_shown_as_marks_and_a_long_one_is_not_agreed_to_by_enter() {
     assert!(screen.contains("[2J <U+202E>evil") && screen.contains("tree "), "{screen}");
     pty.answer("n");
     pty.until("the end of the call", |s| s.trim_end().ends_with("[a] >"));
+    // What looks like a secret would be hidden in the question, and so nobody is asked.
+    pty.line(
+        r#"run git -c user.name="-----BEGIN PRIVATE$(echo ' KEY')-----" commit -q --allow-empty -m Fix"#,
+    );
+    pty.until("the refusal", |s| joined(s).contains("not signed: a part of it looks like a secret"));
+    pty.until("the end of the call", |s| s.trim_end().ends_with("[a] >"));
     pty.line(r#"run git commit -q --allow-empty -m "$(seq 10000)""#);
     ready(&pty, "sign this commit with your key?");
     let screen = pty.screen();

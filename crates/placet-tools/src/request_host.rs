@@ -29,6 +29,9 @@ pub struct ServerConsentQuestion {
     pub no: String,
     /// The server can be told why not.
     pub takes_reason: bool,
+    /// What is agreed to is `detail`, byte by byte: where a part of it would be hidden as a secret, nobody is asked, and the
+    /// answer is [`ServerConsent::Because`].
+    pub is_exact: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

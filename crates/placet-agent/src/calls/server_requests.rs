@@ -46,9 +46,14 @@ impl ServerRequestHost for ConversationHost {
     fn consent(&self, question: ServerConsentQuestion) -> BoxFuture<'static, ServerConsent> {
         let ctx = Arc::clone(&self.0);
         Box::pin(async move {
-            let ServerConsentQuestion { title, reason, detail, yes, no, takes_reason } = question;
+            let ServerConsentQuestion { title, reason, detail, yes, no, takes_reason, is_exact } = question;
             let _turn = ctx.services.subagents.asking.lock().await;
-            let detail = DisplayDetail::Text(ctx.services.secrets().redact(&detail).into_owned());
+            let shown = ctx.services.secrets().redact(&detail).into_owned();
+            if is_exact && shown != detail {
+                let why = "a part of it looks like a secret, which is not shown";
+                return ServerConsent::Because(why.into());
+            }
+            let detail = DisplayDetail::Text(shown);
             let choices = vec![
                 QuestionChoice::consent('y', &yes),
                 QuestionChoice::plain('n', &no),

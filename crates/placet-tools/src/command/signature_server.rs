@@ -32,6 +32,8 @@ enum SignatureError {
     Payload(#[from] PayloadError),
     #[error("nobody agreed")]
     Declined,
+    #[error("{0}")]
+    NotShown(String),
     #[error("`{0}` did not answer in five minutes")]
     TooSlow(String),
     #[error(transparent)]
@@ -111,9 +113,11 @@ impl SignatureServer {
             yes: "sign".into(),
             no: "no".into(),
             takes_reason: false,
+            is_exact: true,
         };
         match ctx.requests.consent(question).await {
             ServerConsent::Yes => {}
+            ServerConsent::Because(why) => return Err(SignatureError::NotShown(why)),
             answer => {
                 self.is_refused = answer == ServerConsent::Never;
                 return Err(SignatureError::Declined);

@@ -5,7 +5,7 @@
 //! server started.
 
 use crate::ToolError;
-use placet_permission::is_protected;
+use placet_permission::{PathClass, ProtectedPaths};
 use placet_text::text::visible;
 use placet_workspace::{
     ChangeSelection, DATABASE_FILES, DatabaseFile, KeepError, KeptFileStamp, KeptPath, LayerKind,
@@ -33,6 +33,8 @@ pub(super) struct ServerHome {
     pub(super) keep: Vec<String>,
     /// When it started.
     pub(super) began: SystemTime,
+    /// What other programs run or obey.
+    pub(super) protected: ProtectedPaths,
 }
 
 /// What was written at home, and what was not.
@@ -52,20 +54,22 @@ impl ServerHome {
             && self.files().iter().any(|(path, file)| self.is_kept(path) && is_written(file))
     }
 
-    /// A sentence about files that last for the session only; `None` if there are none.
-    pub(super) fn left(&self, server: &str) -> Option<String> {
+    /// A sentence about files that last for the session only, and are not in `said` yet; afterwards they are. `None` if there
+    /// are none.
+    pub(super) fn left(&self, server: &str, said: &mut BTreeSet<PathBuf>) -> Option<String> {
         let files = self.files();
         let left: Vec<&PathBuf> = files
             .iter()
             .filter(|(path, file)| is_written(file) && !self.is_kept(path) && !is_in_home_cache(path))
             .map(|(path, _)| path)
+            .filter(|path| said.insert((*path).clone()))
             .collect();
         left.first()?;
         let mut names: Vec<String> = left.iter().take(NAMED).map(|path| shown(path)).collect();
         if let Some(more) = left.len().checked_sub(NAMED).filter(|more| *more > 0) {
             names.push(format!("{more} more"));
         }
-        let way = match left.iter().find(|path| !is_protected(path)) {
+        let way = match left.iter().find(|path| !self.runs_later(path)) {
             Some(path) => {
                 let example = visible::line(&path.to_string_lossy()).into_owned();
                 format!("`keep = [\"{example}\"]` in its settings keeps it")
@@ -127,7 +131,14 @@ impl ServerHome {
     /// Nobody sees what is kept, so that it is never a file that another program runs or obeys, by whatever name the list
     /// has it.
     fn is_kept(&self, path: &Path) -> bool {
-        KeptPath::of(path, &self.keep) == KeptPath::Yes && !is_protected(path)
+        KeptPath::of(path, &self.keep) == KeptPath::Yes && !self.runs_later(path)
+    }
+
+    /// By the built-in table, by the person's settings, or by a variable of the person's shell.
+    fn runs_later(&self, path: &Path) -> bool {
+        let at = self.home.join(path);
+        let classes = [self.protected.class_of(path), self.protected.class_by_variables(&at)];
+        classes.iter().any(PathClass::asks) || self.protected.on_path(&at).is_some()
     }
 
     /// The regular files and the removals of the layer.
@@ -210,4 +221,41 @@ fn with_end(base: &Path, end: &str) -> PathBuf {
     let mut name = base.file_name().unwrap_or_default().to_os_string();
     name.push(end);
     base.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use placet_permission::ProgramDirs;
+
+    #[test]
+    fn what_runs_later_is_never_kept_and_each_file_is_named_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, layer) = (dir.path().join("home"), dir.path().join("layer"));
+        let programs = ProgramDirs::from_variable(Some(home.join(".notes/bin").as_os_str()));
+        let server = ServerHome {
+            home: home.clone(),
+            layer: layer.clone(),
+            state: dir.path().join("state"),
+            keep: vec![".notes/".into(), ".bashrc".into()],
+            began: SystemTime::now(),
+            protected: ProtectedPaths::with(&["deploy.sh".into()], programs).unwrap(),
+        };
+        let write = |name: &str| {
+            std::fs::create_dir_all(layer.join(name).parent().unwrap()).unwrap();
+            std::fs::write(layer.join(name), "x").unwrap();
+        };
+        let mut said = BTreeSet::new();
+        write(".notes/a.md");
+        assert_eq!((server.has_kept(), server.left("s", &mut said)), (true, None));
+        write(".other");
+        assert!(server.left("s", &mut said).unwrap().contains("`keep = [\".other\"]`"));
+        for name in [".bashrc", ".notes/deploy.sh", ".notes/bin/git"] {
+            write(name);
+            assert!(!server.is_kept(Path::new(name)), "{name}");
+            let words = server.left("s", &mut said).unwrap();
+            assert!(words.contains(name) && words.contains("no setting keeps") && !words.contains(".other"));
+        }
+        assert_eq!(server.left("s", &mut said), None);
+    }
 }

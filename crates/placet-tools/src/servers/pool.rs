@@ -1,6 +1,7 @@
 //! The servers of a conversation: each is started when it is first needed, used by one call at a time, and ended with
 //! the conversation.
 
+use super::home_writes::ServerHome;
 use super::running::{RunningServer, last_lines};
 use super::status::{ServerState, ServerStatus};
 use crate::ToolError;
@@ -269,11 +270,8 @@ impl ServerPool {
             }
             let name = &slot.definition.name;
             let Some(server) = running.as_ref() else { continue };
-            let left = server.home.as_ref().filter(|_| !slot.status().said_home);
-            if let Some(words) = left.and_then(|home| home.left(name)) {
-                slot.status().said_home = true;
-                told.push(words);
-            }
+            let left = |home: &ServerHome| home.left(name, &mut slot.status().said_home);
+            told.extend(server.home.as_ref().and_then(left));
             let has_written = server.has_written(workspace);
             if !has_written && !server.has_kept_files() {
                 continue;

@@ -97,14 +97,16 @@ impl CallRequests {
     /// Whether the person agrees to answer a form, or to send it. A refused form has no place for a reason.
     async fn agrees(&self, title: String, reason: String, detail: String, yes: &str) -> bool {
         let (yes, no, takes_reason) = (yes.into(), "no".into(), false);
-        let question = ServerConsentQuestion { title, reason, detail, yes, no, takes_reason };
+        let question =
+            ServerConsentQuestion { title, reason, detail, yes, no, takes_reason, is_exact: false };
         self.consent(question).await == ServerConsent::Yes
     }
 
     /// Whether the person agrees that the model is asked, or that the server gets its answer.
     async fn permits(&self, title: String, reason: String, detail: String) -> Result<(), SamplingRefusal> {
         let (yes, no, takes_reason) = ("send".into(), "no".into(), true);
-        let question = ServerConsentQuestion { title, reason, detail, yes, no, takes_reason };
+        let question =
+            ServerConsentQuestion { title, reason, detail, yes, no, takes_reason, is_exact: false };
         match self.consent(question).await {
             ServerConsent::Yes => Ok(()),
             ServerConsent::Because(why) => {

@@ -176,6 +176,7 @@ fn home_of(
         state: log.parent()?.parent()?.to_path_buf(),
         keep: program.keep.clone(),
         began: SystemTime::now(),
+        protected: env.workspace.protected(),
     })
 }
 

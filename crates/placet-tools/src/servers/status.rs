@@ -2,6 +2,8 @@
 
 use placet_mcp::KnownTools;
 use placet_text::text::visible;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The longest pause between two starts of a server that fails.
@@ -36,8 +38,8 @@ pub struct ServerStatus {
     pub(super) wanted_hosts: Vec<String>,
     /// Hosts beyond those of the settings that the process which runs now may connect to.
     pub(super) given_hosts: Vec<String>,
-    /// The person knows that it writes files at home that last for the session only.
-    pub(super) said_home: bool,
+    /// Files at home that last for the session only, of which the person knows.
+    pub(super) said_home: BTreeSet<PathBuf>,
     failures: u32,
     retry_at: Option<Instant>,
 }

@@ -28,19 +28,19 @@ pub(crate) fn words(before: &PathState, after: &PathState) -> Vec<String> {
         Some(old) if old.mode != new.mode => {
             words.push(format!("mode {:o} to {:o}{}", old.mode, new.mode, gains(old.mode, new.mode, after)));
         }
-        None if !is_usual(new, after) => {
+        None if !is_usual(new.mode, after) => {
             words.push(format!("mode {:o}{}", new.mode, gains(0, new.mode, after)));
         }
         _ => {}
     }
-    // What is new has the group of a setgid directory without anybody's choice.
-    let (uid, gid) = old.map_or_else(
-        || (rustix::process::geteuid().as_raw(), if is_own_group(new.gid) { new.gid } else { own_group() }),
-        |old| (old.uid, old.gid),
-    );
+    let usual = (rustix::process::geteuid().as_raw(), own_group());
+    let (uid, gid) = old.map_or(usual, |old| (old.uid, old.gid));
     for (what, was, is) in [("owner", uid, new.uid), ("group", gid, new.gid)] {
-        if was != is {
-            words.push(format!("{what} {was} to {is}"));
+        match old {
+            Some(_) if was != is => words.push(format!("{what} {was} to {is}")),
+            // Nobody changed it: a directory gives its group to what is made in it.
+            None if was != is => words.push(format!("{what} {is}")),
+            _ => {}
         }
     }
     words.extend(attributes(old, new));
@@ -69,11 +69,8 @@ pub(crate) fn is_own_group(gid: u32) -> bool {
     gid == own_group() || others.iter().any(|group| group.as_raw() == gid)
 }
 
-fn is_usual(attrs: &FileAttrs, node: &PathState) -> bool {
-    let mode = attrs.mode;
+fn is_usual(mode: u32, node: &PathState) -> bool {
     let (least, most) = match node.is_directory() {
-        // A new directory in a setgid directory is one, too.
-        true if is_own_group(attrs.gid) => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES | SET_GROUP),
         true => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES),
         false => (LEAST_OF_FILES, MOST_OF_FILES),
     };
@@ -168,7 +165,7 @@ mod tests {
         assert_eq!((dir(0o755), dir(0o2777)), (vec![], vec!["mode 2777".to_string()]));
         let other = FileAttrs { uid: 4321, ..mine(0o644) };
         let me = rustix::process::geteuid().as_raw();
-        assert_eq!(words(&PathState::Absent, &file(other.clone())), [format!("owner {me} to 4321")]);
+        assert_eq!(words(&PathState::Absent, &file(other.clone())), ["owner 4321"]);
         assert_eq!(words(&file(mine(0o644)), &file(other)), [format!("owner {me} to 4321")]);
     }
 

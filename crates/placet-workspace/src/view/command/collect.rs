@@ -327,7 +327,7 @@ impl EffectsCollector<'_> {
             rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
-        attrs.gid = lost_group(&before, attrs.gid).unwrap_or(attrs.gid);
+        attrs.gid = lost_group(&before, (attrs.gid, true)).unwrap_or(attrs.gid);
         match &before {
             PathState::Directory { attrs: had } => {
                 if is_opaque(&fd)? {
@@ -441,7 +441,7 @@ impl EffectsCollector<'_> {
             self.held.save()?;
             at.target = Some(self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?);
         }
-        let group = lost_group(&before, stat.st_gid);
+        let group = lost_group(&before, (stat.st_gid, false));
         Ok(Some(FileMove { name: name.to_os_string(), kind, over_dir: before.is_directory(), group }))
     }
 

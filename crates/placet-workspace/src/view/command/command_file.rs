@@ -7,10 +7,10 @@ use rustix::fs::{Gid, OFlags, fchmod, fchown, flistxattr, fremovexattr, fstat};
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 
-/// The group that `before` had, if what replaced it has the one of the command, `new`. A view maps no other group for a
+/// The group that `before` had, if what replaced it, a directory or a file as it was, has the one of the command, `new`. A view maps no other group for a
 /// user without privileges: no program there can keep a group, or choose one.
-pub(super) fn lost_group(before: &PathState, new: u32) -> Option<u32> {
-    let had = before.attrs()?.gid;
+pub(super) fn lost_group(before: &PathState, (new, is_directory): (u32, bool)) -> Option<u32> {
+    let had = before.attrs().filter(|_| before.is_directory() == is_directory)?.gid;
     let is_of_command = new == rustix::process::getegid().as_raw() && !rustix::process::geteuid().is_root();
     (had != new && is_of_command && is_own_group(had)).then_some(had)
 }
