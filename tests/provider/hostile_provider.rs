@@ -183,6 +183,7 @@ fn beginning(text: &str) -> String {
 
 /// Runs it to its end; the most memory that it had, in kB.
 fn peak(mut running: Running) -> (Out, u64) {
+    running.works_hard();
     drop(running.stdin.take());
     let status = format!("/proc/{}/status", running.pid());
     let (done, stop) = std::sync::mpsc::channel::<()>();

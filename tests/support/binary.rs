@@ -283,6 +283,11 @@ impl Running {
         stdin.flush().unwrap();
     }
 
+    /// It has very much to do.
+    pub fn works_hard(&mut self) {
+        self.deadline = Deadline::of_hard_work();
+    }
+
     /// Waits for its end; standard input stays as it is.
     #[track_caller]
     pub fn end(mut self) -> Out {
