@@ -188,7 +188,7 @@ fn what_has_ended_is_told_once_with_the_next_result() {
     let calls = [
         ("run_command", background("echo $PPID > pid; until [ -e go ]; do sleep 0.1; done; exit 3")),
         // The supervisor of the job is placet's child: its pid is gone when placet has waited for it, and not before.
-        ("run_command", json!({"command": "until [ -s pid ]; do sleep 0.1; done; : > go; while kill -0 $(cat pid) 2>&-; do sleep 0.1; done; echo between"}).to_string()),
+        ("run_command", json!({"command": "until [ -s pid ]; do sleep 0.1; done; touch go; while kill -0 $(cat pid) 2>&-; do sleep 0.1; done; echo between"}).to_string()),
         ("job", json!({"action": "output", "job": 1}).to_string()),
     ];
     let (told, stderr) = results(&place, &server, "unrestricted", &calls);
